@@ -1,0 +1,36 @@
+/** What holds for every evaluation of a batch; part of the manifest, so that no worker's settings matter. */
+export interface EvaluationOptions {
+  /** A vacuous pass counts as fail (DESIGN 3.2.6). */
+  strict: boolean;
+  /** Where the runs came in; gateway rules apply only with `gateway` (DESIGN 3.2.3). */
+  from: 'gateway' | 'message' | 'direct';
+  /** `block`: an error in an informational rule closes the compliance gate (DESIGN 3.4). */
+  informationalErrors: 'ignore' | 'block';
+}
+
+/** One evaluation as its manifest names it. */
+export interface ManifestEntry {
+  /** Evaluation id: 26 characters, a function of batch, scenario and run. */
+  id: string;
+  /** Position in the batch's input, from 0. */
+  index: number;
+  run: string;
+  case: string;
+  /** Digest of the scenario; its rules are the expected checks, in order. */
+  scenario: string;
+  /** Digest of the subject. */
+  subject: string;
+}
+
+/** Evaluations that are accepted in one step and travel in one flow. Written before any job. */
+export interface Chunk {
+  /** Id of its first evaluation. */
+  id: string;
+  batch: string;
+  attempt: number;
+  options: EvaluationOptions;
+  /** Milliseconds since the epoch at which what is missing is decided as an error. */
+  deadline: number;
+  acceptedAt: number;
+  evaluations: ManifestEntry[];
+}

@@ -1,0 +1,89 @@
+import { closest, distance } from 'fastest-levenshtein';
+
+/** One thing that is wrong with what a user gave. */
+export interface Problem {
+  /** File as the user named it; `-` for standard input. */
+  file?: string;
+  /** Line number from 1, for files that are read line by line. */
+  line?: number;
+  /** Path inside the document, such as `validation.tasks[0].where`; empty for the whole document. */
+  path: string;
+  /** What is wrong, in one sentence without the place. */
+  message: string;
+  /** What was found, as it should be shown. */
+  found?: string;
+  /** What would be allowed. */
+  allowed?: string[];
+  /** The allowed name nearest to what was found. */
+  nearest?: string;
+}
+
+/** Stable machine-readable codes, one for each kind of refusal. */
+export type ErrorCode =
+  | 'USAGE'
+  | 'INVALID_CONFIG'
+  | 'INVALID_SCENARIO'
+  | 'INVALID_RUNS'
+  | 'BATCH_CONFLICT'
+  | 'NOT_FOUND'
+  | 'REDIS_UNREACHABLE'
+  | 'REDIS_POLICY'
+  | 'REDIS_VERSION'
+  | 'NO_WORKERS'
+  | 'INTERRUPTED'
+  | 'IO';
+
+const INFRASTRUCTURE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'REDIS_UNREACHABLE',
+  'REDIS_POLICY',
+  'REDIS_VERSION',
+  'NO_WORKERS',
+  'INTERRUPTED',
+  'IO',
+]);
+
+/** An error whose message is meant for the user: printed as it is, never with a stack trace. */
+export class SluiceError extends Error {
+  readonly code: ErrorCode;
+  readonly problems: readonly Problem[];
+
+  constructor(code: ErrorCode, message: string, problems: readonly Problem[] = []) {
+    super(message);
+    this.name = 'SluiceError';
+    this.code = code;
+    this.problems = problems;
+  }
+
+  /** 2 for bad input or usage, 3 for infrastructure (DESIGN 8). */
+  get exitCode(): 2 | 3 {
+    return INFRASTRUCTURE.has(this.code) ? 3 : 2;
+  }
+}
+
+/** The allowed name that is nearest to `found`, when it is near enough to be a likely slip. */
+export function nearestName(found: string, allowed: readonly string[]): string | undefined {
+  if (allowed.length === 0 || found.length === 0) return undefined;
+  const wanted = found.toLowerCase();
+  const best = closest(wanted, allowed as string[]);
+  const limit = Math.max(2, Math.floor(Math.max(found.length, best.length) / 2));
+  return distance(wanted, best.toLowerCase()) <= limit ? best : undefined;
+}
+
+/** `file:line: path: message; found …; allowed: …; did you mean …?` */
+export function formatProblem(problem: Problem): string {
+  const place = [
+    problem.file === undefined ? '' : problem.file + (problem.line ? `:${problem.line}` : ''),
+    problem.path,
+  ].filter((part) => part !== '');
+  let text = [...place, problem.message].join(': ');
+  if (problem.found !== undefined) text += `; found ${problem.found}`;
+  if (problem.allowed !== undefined) text += `; allowed: ${problem.allowed.join(', ')}`;
+  if (problem.nearest !== undefined) text += `; did you mean "${problem.nearest}"?`;
+  return text;
+}
+
+/** A value as an error message shows it: JSON, cut at 80 characters. */
+export function show(value: unknown): string {
+  const text = value === undefined ? 'nothing' : (JSON.stringify(value) ?? String(value));
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}

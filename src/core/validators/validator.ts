@@ -1,0 +1,102 @@
+import type { z } from 'zod';
+import type { Problem } from '../problem.js';
+import type { Scope } from '../scenario/model.js';
+import type { SubjectView } from '../subject-view.js';
+
+/** What a check came to, before `negate` and `--strict` have their say. */
+export interface Verdict {
+  outcome: 'pass' | 'fail' | 'error';
+  /** One sentence for people. */
+  message: string;
+  /** Evidence for machines; JSON only. */
+  data: Record<string, unknown>;
+  /** There was nothing to judge: a pass that rests on this verdict is vacuous (DESIGN 3.2.6). */
+  noData?: boolean;
+}
+
+/** One text to be searched, and whose it is. */
+export interface SearchText {
+  text: string;
+  /** Id of the task, or its position from 1 as text; absent for job and gateway fields. */
+  task?: string;
+  /** Position of the task from 0, where there is one. */
+  taskIndex?: number;
+}
+
+/** Ask for a pattern to be searched in texts, in order, until the first hit. */
+export interface MatchRequest {
+  kind: 'match';
+  pattern: string;
+  texts: readonly SearchText[];
+}
+
+/** Ask for a playbook to be run. Paths are relative to the scenario's bundle. */
+export interface AnsibleRequest {
+  kind: 'ansible';
+  playbook: string;
+  inventory?: string;
+  extraVars?: Record<string, unknown>;
+  /** Host pattern that the run names, for `--limit`. */
+  hosts?: string;
+}
+
+/** What a validator wants a runner to do; a pure description. */
+export type RunRequest = MatchRequest | AnsibleRequest;
+
+/** What a pattern search came to. */
+export type MatchOutcome =
+  | { kind: 'match'; found: false; engine?: 'backtracking' }
+  | {
+      kind: 'match';
+      found: true;
+      /** Which of the request's texts. */
+      text: number;
+      /** UTF-16 offsets of the match in that text. */
+      start: number;
+      end: number;
+      engine?: 'backtracking';
+    };
+
+/** What running a playbook came to. */
+export interface AnsibleOutcome {
+  kind: 'ansible';
+  /** null when a signal ended it. */
+  exitCode: number | null;
+  signal?: string;
+  timedOut: boolean;
+  stdout: string;
+  stderr: string;
+  durationMs: number;
+}
+
+/** The runner could not do it: always an error result, never a pass or a fail. */
+export interface RunFailure {
+  kind: 'failure';
+  /** Stable word for the reason, such as `deadline` or `not_installed`. */
+  reason: string;
+  message: string;
+}
+
+export type RunOutcome = MatchOutcome | AnsibleOutcome | RunFailure;
+
+/**
+ * A built-in check behind a rule. Pure: a validator that needs the world describes what it needs
+ * (`request`) and interprets what came back (`judge`). DESIGN 2.
+ */
+export interface Validator<Params = Record<string, unknown>> {
+  name: string;
+  description: string;
+  /** Names that mean this validator too. */
+  aliases?: readonly string[];
+  /** Scopes whose rules may use it. */
+  scopes: readonly Scope[];
+  /** The runner that its requests go to; `none` judges the subject alone. */
+  runner: 'none' | 'match' | 'ansible';
+  /** Fields of a rule besides the common ones. */
+  params: z.ZodObject;
+  /** What the schema cannot say (bounds across fields, scope of `where`, patterns). Paths are relative to the rule. */
+  problems?(params: Params, scope: Scope): Problem[];
+  /** Undefined when there is no data to look at: `judge` is then called without an outcome. */
+  request?(params: Params, view: SubjectView, scope: Scope): RunRequest | undefined;
+  judge(params: Params, view: SubjectView, scope: Scope, outcome?: RunOutcome): Verdict;
+}
