@@ -1,0 +1,14 @@
+// `npm run bench -- …`: set-up, then the measurements in bench/main.ts.
+import { say } from './lib/paths.mjs';
+import { runNode } from './lib/run.mjs';
+import { ensureBuild, ensureDependencies, ensureRedis } from './setup.mjs';
+
+try {
+  await ensureDependencies();
+  await ensureBuild();
+} catch (error) {
+  say(error.message);
+  process.exit(3);
+}
+ensureRedis();
+process.exitCode = await runNode(['--import', 'tsx', 'bench/main.ts', ...process.argv.slice(2)]);
