@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Problem } from '../problem.js';
 import type { Scope } from '../scenario/model.js';
-import type { SubjectView } from '../subject-view.js';
+import type { SearchText, SubjectView } from '../subject-view.js';
 
 /** What a check came to, before `negate` and `--strict` have their say. */
 export interface Verdict {
@@ -14,14 +14,7 @@ export interface Verdict {
   noData?: boolean;
 }
 
-/** One text to be searched, and whose it is. */
-export interface SearchText {
-  text: string;
-  /** Id of the task, or its position from 1 as text; absent for job and gateway fields. */
-  task?: string;
-  /** Position of the task from 0, where there is one. */
-  taskIndex?: number;
-}
+export type { SearchText };
 
 /** Ask for a pattern to be searched in texts, in order, until the first hit. */
 export interface MatchRequest {
@@ -94,8 +87,16 @@ export interface Validator<Params = Record<string, unknown>> {
   runner: 'none' | 'match' | 'ansible';
   /** Fields of a rule besides the common ones. */
   params: z.ZodObject;
-  /** What the schema cannot say (bounds across fields, scope of `where`, patterns). Paths are relative to the rule. */
-  problems?(params: Params, scope: Scope): Problem[];
+  /** Fields that have a narrower schema in one scope, for editors; loading goes by `params` and `problems`. */
+  paramsIn?(scope: Scope): z.ZodRawShape;
+  /** Fields that name a file or folder of the scenario's bundle. */
+  fileFields?: readonly string[];
+  /**
+   * What the schema cannot say (bounds across fields, scope of `where`, patterns). `params` holds
+   * only the fields that their schema accepted, `given` the names of all that the rule has. Paths
+   * are relative to the rule.
+   */
+  problems?(params: Partial<Params>, scope: Scope, given: ReadonlySet<string>): Problem[];
   /** Undefined when there is no data to look at: `judge` is then called without an outcome. */
   request?(params: Params, view: SubjectView, scope: Scope): RunRequest | undefined;
   judge(params: Params, view: SubjectView, scope: Scope, outcome?: RunOutcome): Verdict;
