@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { idFrom } from './digest.js';
+import { isPlainObject } from './json.js';
+import type { EvaluationOptions, ManifestEntry } from './manifest.js';
+import { redact } from './redact.js';
+import { type CheckResult, OUTCOMES, type RuleResult } from './result.js';
+import { isSkipped } from './scenario/checks.js';
+import { type Scenario, validationName } from './scenario/model.js';
+import type { Verdict } from './validators/validator.js';
+
+/** Most bytes of a malformed answer that are kept (DESIGN 3.5). */
+const RAW_BYTES = 64 * 1024;
+
+const NOTHING_RAN = { duration_ms: 0, tries: 0, worker: null, read_only: 'declared' } as const;
+
+const checkResultSchema: z.ZodType<CheckResult> = z.object({
+  outcome: z.enum(OUTCOMES),
+  message: z.string(),
+  data: z.record(z.string(), z.unknown()),
+  duration_ms: z.number().nonnegative(),
+  tries: z.number().int().min(0),
+  worker: z.string().nullable(),
+  read_only: z.enum(['enforced', 'declared']),
+});
+
+const structuredReturnSchema = z.object({
+  passed: z.boolean(),
+  message: z.string().nullish(),
+  data: z.record(z.string(), z.unknown()).nullish(),
+});
+
+function asText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return `[${typeof value} that is not JSON]`;
+  }
+}
+
+/** A value as text, without secrets, cut at 64 KiB of UTF-8 on a code point. */
+export function rawOutput(value: unknown): string {
+  const clean = redact(asText(value).slice(0, 2 * RAW_BYTES));
+  const bytes = new TextEncoder().encode(clean);
+  if (bytes.length <= RAW_BYTES) return clean;
+  return new TextDecoder().decode(bytes.subarray(0, RAW_BYTES), { stream: true });
+}
+
+/**
+ * The structured return of a tool, `{passed, message?, data?}`, as a verdict. Anything else is an
+ * error that keeps the original in `data.raw_output` (ADR, Structured Return Format; DESIGN 3.5).
+ */
+export function normalizeReturn(value: unknown): Verdict {
+  let parsed: ReturnType<typeof structuredReturnSchema.safeParse> | undefined;
+  try {
+    parsed = structuredReturnSchema.safeParse(value);
+  } catch {
+    parsed = undefined;
+  }
+  if (parsed?.success) {
+    const { passed, message, data } = parsed.data;
+    return {
+      outcome: passed ? 'pass' : 'fail',
+      message: message ?? (passed ? 'passed' : 'failed'),
+      data: data ?? {},
+    };
+  }
+  const issue = parsed?.error?.issues[0];
+  const where =
+    issue === undefined || issue.path.length === 0 ? '' : ` (${issue.path.map(String).join('.')})`;
+  return {
+    outcome: 'error',
+    message: isPlainObject(value)
+      ? `malformed return: expected {passed: boolean, message?: string, data?: object}${where}`
+      : 'malformed return: expected an object',
+    data: { raw_output: rawOutput(value) },
+  };
+}
+
+function settleOne(raw: unknown, strict: boolean): CheckResult {
+  if (raw === undefined || raw === null) {
+    const message = 'no result: the check brought nothing back before the decision';
+    return { outcome: 'error', message, data: {}, ...NOTHING_RAN };
+  }
+  const parsed = parsedResult(raw);
+  if (parsed === undefined || parsed.outcome === 'skipped') {
+    const message = 'no result: what the check brought back is malformed';
+    return { outcome: 'error', message, data: { raw_output: rawOutput(raw) }, ...NOTHING_RAN };
+  }
+  if (strict && parsed.outcome === 'pass' && parsed.data.vacuous === true) {
+    return { ...parsed, outcome: 'fail', message: `${parsed.message}; --strict fails vacuous passes` };
+  }
+  return parsed;
+}
+
+function parsedResult(raw: unknown): CheckResult | undefined {
+  try {
+    return checkResultSchema.safeParse(raw).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * One trustworthy result per rule, in rule order, from what the workers left at each position.
+ * Missing or malformed ones are errors, skipped rules are skipped whatever came, and with
+ * `strict` vacuous passes fail but stay marked (DESIGN 3.2.3, 3.2.6, 3.5, 5.4). Never throws;
+ * settling what is settled changes nothing.
+ */
+export function settleResults(
+  scenario: Scenario,
+  options: EvaluationOptions,
+  raw: readonly unknown[],
+): CheckResult[] {
+  const came = Array.isArray(raw) ? raw : [];
+  return scenario.rules.map((rule, position) => {
+    if (!isSkipped(rule, options)) return settleOne(came[position], options.strict);
+    const message =
+      'skipped: gateway rules apply only to runs that came in through the gateway (--from gateway)';
+    return { outcome: 'skipped', message, data: {}, ...NOTHING_RAN };
+  });
+}
+
+/** Settled results as users see them (DESIGN 3.5), in rule order. `attempt` counts from 1. */
+export function materialize(
+  scenario: Scenario,
+  _entry: ManifestEntry,
+  attempt: number,
+  results: readonly CheckResult[],
+): RuleResult[] {
+  return scenario.rules.map((rule, position) => {
+    const result = results[position] ?? settleOne(undefined, false);
+    const { scope, index, label, validator, required, negate } = rule;
+    return {
+      validation: validationName(scenario, rule),
+      mode: required ? 'required' : 'informational',
+      outcome: result.outcome,
+      passed: result.outcome === 'pass',
+      message: result.message,
+      data: result.data,
+      duration_ms: result.duration_ms,
+      attempt,
+      tries: result.tries,
+      worker: result.worker,
+      read_only: result.read_only,
+      attachment_id: idFrom('attachment', scenario.digest, scope, String(index)),
+      attachment_resource: `scenario/${scenario.key}`,
+      attachment_scope: 'direct',
+      attachment_scope_target: null,
+      rule: { scope, index, label, validator, required, negate },
+    };
+  });
+}
