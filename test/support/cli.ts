@@ -41,8 +41,8 @@ export async function spawnSluice(
 ): Promise<ChildProcessWithoutNullStreams> {
   await build();
   const env: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1', REDIS_URL: undefined, ...options.env };
-  delete env['VITEST'];
-  delete env['NODE_ENV'];
+  delete env.VITEST;
+  delete env.NODE_ENV;
   const child = spawn(process.execPath, [MAIN, ...args], { cwd: options.cwd ?? ROOT, env });
   child.stdin.on('error', () => {});
   if (options.input !== undefined) child.stdin.end(options.input);

@@ -50,7 +50,7 @@ export async function startTestRedis(options: TestRedisOptions = {}): Promise<Te
 }
 
 async function wantsDocker(): Promise<boolean> {
-  const wish = process.env['SLUICE_TEST_REDIS'] ?? 'local';
+  const wish = process.env.SLUICE_TEST_REDIS ?? 'local';
   if (wish === 'docker') return true;
   if (wish !== 'auto') return false;
   return run('docker', ['image', 'inspect', IMAGE], { timeout: 5_000 }).then(
@@ -72,8 +72,8 @@ function serverArguments(options: TestRedisOptions): string[] {
 
 async function startContainer(options: TestRedisOptions): Promise<TestRedis> {
   // The reaper image cannot be had without a registry, and a stray /.dockerenv misleads host detection.
-  process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true';
-  process.env['TESTCONTAINERS_HOST_OVERRIDE'] ??= '127.0.0.1';
+  process.env.TESTCONTAINERS_RYUK_DISABLED ??= 'true';
+  process.env.TESTCONTAINERS_HOST_OVERRIDE ??= '127.0.0.1';
   const { GenericContainer, Wait } = await import('testcontainers');
   const port = await freePort();
   const container = await new GenericContainer(IMAGE)
@@ -135,8 +135,12 @@ async function startServer(dir: string, port: number, options: TestRedisOptions)
     once(server, 'error').then(([error]) => `cannot run redis-server: ${error.message}`),
     once(server, 'exit').then(() => `redis-server ended at once: ${log}`),
   ]).then((reason) => Promise.reject(new Error(reason)));
-  await Promise.race([answers(port), failed]);
-  failed.catch(() => {});
+  const waiting = new AbortController();
+  try {
+    await Promise.race([answers(port, waiting.signal), failed]);
+  } finally {
+    waiting.abort();
+  }
   return server;
 }
 
@@ -148,9 +152,10 @@ async function end(server: ChildProcess, signal: NodeJS.Signals): Promise<void> 
 }
 
 /** Resolves once a PING is answered; ioredis itself tries again meanwhile. */
-async function answers(port: number): Promise<void> {
+async function answers(port: number, signal?: AbortSignal): Promise<void> {
   const client = new Redis({ host: '127.0.0.1', port, retryStrategy: () => 25, maxRetriesPerRequest: null });
   client.on('error', () => {});
+  signal?.addEventListener('abort', () => client.disconnect());
   try {
     await client.ping();
   } finally {
