@@ -1,0 +1,19 @@
+import { type DoctorCheck, fail, ok, warn } from '../check.js';
+import { runCommand } from '../command.js';
+
+export const ansibleCheck: DoctorCheck = {
+  name: 'ansible',
+  async run({ env }) {
+    const { exitCode, output, missing } = await runCommand('ansible-playbook', ['--version'], env);
+    if (missing) {
+      return [
+        warn(
+          'ansible-playbook is not in PATH',
+          'Rules with the ansible validator end as errors; apt-get install ansible-core.',
+        ),
+      ];
+    }
+    const [first = ''] = output.split('\n');
+    return [exitCode === 0 ? ok(first) : fail(`ansible-playbook does not run: ${first}`, 'Install it anew.')];
+  },
+};

@@ -1,0 +1,26 @@
+import { type DoctorCheck, fail, ok, warn } from '../check.js';
+import { runCommand } from '../command.js';
+
+const ADVICE = 'Playbooks and commands are refused unless the operator sets the sandbox to container or off.';
+const TRIAL = [
+  '--ro-bind',
+  '/',
+  '/',
+  '--proc',
+  '/proc',
+  '--dev',
+  '/dev',
+  '--unshare-pid',
+  '--die-with-parent',
+];
+
+export const bubblewrapCheck: DoctorCheck = {
+  name: 'bubblewrap',
+  async run({ env }) {
+    const version = await runCommand('bwrap', ['--version'], env);
+    if (version.missing) return [warn('bwrap is not in PATH', `${ADVICE} apt-get install bubblewrap.`)];
+    const trial = await runCommand('bwrap', [...TRIAL, '--', '/bin/sh', '-c', 'exit 0'], env);
+    if (trial.exitCode === 0) return [ok(`${version.output}, able to start a sandbox`)];
+    return [fail(`${version.output} cannot start a sandbox here: ${trial.output}`, ADVICE)];
+  },
+};

@@ -1,0 +1,111 @@
+import { Redis } from 'ioredis';
+import { type DoctorCheck, type Finding, fail, ok, warn } from '../check.js';
+
+const CONNECT_MS = 5_000;
+
+/** What Redis says about itself, as far as the account may ask. */
+export interface RedisFacts {
+  version: string;
+  policy: string | undefined;
+  appendonly: string | undefined;
+  appendfsync: string | undefined;
+}
+
+/** The rules of DESIGN 5 for a Redis, as findings: version, eviction, durability. */
+export function judgeRedis(facts: RedisFacts): Finding[] {
+  return [judgeVersion(facts.version), judgePolicy(facts.policy), judgeDurability(facts)];
+}
+
+function judgeVersion(version: string): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const recent = major > 6 || (major === 6 && minor >= 2);
+  return recent
+    ? ok(`reachable, version ${version}`)
+    : fail(`version ${version}`, 'Redis 6.2 or newer is needed.');
+}
+
+function judgePolicy(policy: string | undefined): Finding {
+  if (policy === undefined) {
+    return warn(
+      'maxmemory-policy cannot be read',
+      'Make sure that it is noeviction: queues must not lose keys.',
+    );
+  }
+  if (policy === 'noeviction') return ok('maxmemory-policy noeviction');
+  return fail(`maxmemory-policy ${policy}`, 'Set it to noeviction: any other silently removes queued work.');
+}
+
+function judgeDurability({ appendonly, appendfsync }: RedisFacts): Finding {
+  if (appendonly === undefined) {
+    return warn('appendonly cannot be read', 'Ask the operator: it bounds what a crash can lose.');
+  }
+  if (appendonly !== 'yes') {
+    return warn(
+      'appendonly no',
+      'A crash of Redis loses everything since its last snapshot; set appendonly yes.',
+    );
+  }
+  if (appendfsync === 'always') return ok('appendonly yes, appendfsync always: nothing acknowledged is lost');
+  if (appendfsync === 'everysec') {
+    return ok(
+      'appendonly yes, appendfsync everysec',
+      'A crash can lose up to two seconds; always loses nothing.',
+    );
+  }
+  return warn(
+    `appendonly yes, appendfsync ${appendfsync}`,
+    'A crash loses what the system had not yet written.',
+  );
+}
+
+/** The address without the password that may stand in it. */
+function shown(url: string): string {
+  return url.replace(/\/\/[^@/]*@/, '//***@');
+}
+
+export const redisCheck: DoctorCheck = {
+  name: 'redis',
+  async run({ redisUrl }) {
+    if (redisUrl === undefined) {
+      return [ok('no Redis is set', 'The private one is used; --redis or REDIS_URL names another.')];
+    }
+    let reason = '';
+    let client: Redis | undefined;
+    try {
+      client = new Redis(redisUrl, {
+        lazyConnect: true,
+        connectTimeout: CONNECT_MS,
+        commandTimeout: CONNECT_MS,
+        retryStrategy: () => null,
+      });
+      client.on('error', (error) => {
+        reason = error.message;
+      });
+      await client.connect();
+      return judgeRedis(await ask(client));
+    } catch (error) {
+      const why = reason || (error as Error).message;
+      return [
+        fail(`${shown(redisUrl)} cannot be reached: ${why}`, 'Start it, or correct --redis or REDIS_URL.'),
+      ];
+    } finally {
+      client?.disconnect();
+    }
+  },
+};
+
+async function ask(client: Redis): Promise<RedisFacts> {
+  const info = await client.info();
+  // Hosted services often forbid CONFIG.
+  const setting = async (name: string) =>
+    client.config('GET', name).then(
+      (pair) => (Array.isArray(pair) ? String(pair[1]) : undefined),
+      () => undefined,
+    );
+  return {
+    version: /^redis_version:(.+?)\r?$/m.exec(info)?.[1] ?? '0',
+    policy: /^maxmemory_policy:(.+?)\r?$/m.exec(info)?.[1] ?? (await setting('maxmemory-policy')),
+    appendonly: await setting('appendonly'),
+    appendfsync: await setting('appendfsync'),
+  };
+}

@@ -1,0 +1,17 @@
+import type { DoctorCheck } from './check.js';
+import { ansibleCheck } from './checks/ansible.js';
+import { bubblewrapCheck } from './checks/bubblewrap.js';
+import { diskCheck } from './checks/disk.js';
+import { nodeCheck } from './checks/node.js';
+import { redisCheck } from './checks/redis.js';
+import { redisServerCheck } from './checks/redis-server.js';
+
+/** In the order of the report. */
+export const DOCTOR_CHECKS: readonly DoctorCheck[] = [
+  nodeCheck,
+  redisCheck,
+  redisServerCheck,
+  ansibleCheck,
+  bubblewrapCheck,
+  diskCheck,
+];

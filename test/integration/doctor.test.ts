@@ -1,0 +1,50 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DoctorReport } from '../../src/doctor/check.js';
+import { runDoctor } from '../../src/doctor/run.js';
+import { freePort, startTestRedis, type TestRedis } from '../support/redis.js';
+
+let base: string;
+let redis: TestRedis;
+
+beforeAll(async () => {
+  base = await mkdtemp(join(tmpdir(), 'sluice-doctor-'));
+  redis = await startTestRedis({ policy: 'allkeys-lru' });
+});
+
+afterAll(async () => {
+  await redis.stop();
+  await rm(base, { recursive: true, force: true });
+});
+
+const of = (report: DoctorReport, name: string) => report.checks.filter((check) => check.name === name);
+
+describe('doctor', () => {
+  it('reports eviction and a missing append-only file of a real Redis', async () => {
+    const report = await runDoctor({ dir: base, redisUrl: redis.url });
+    expect(of(report, 'redis').map((check) => check.status)).toEqual(['ok', 'fail', 'warn']);
+    expect(report.status).toBe('fail');
+  });
+
+  it('names what is missing where PATH is empty', async () => {
+    const report = await runDoctor({ dir: base, env: { PATH: base } });
+    for (const name of ['redis-server', 'ansible', 'bubblewrap']) {
+      expect(of(report, name)).toEqual([expect.objectContaining({ status: 'warn' })]);
+    }
+    expect(report.status).toBe('warn');
+  });
+
+  it('reports a Redis that is not there, without the password in its address', async () => {
+    const report = await runDoctor({ dir: base, redisUrl: `redis://:secret@127.0.0.1:${await freePort()}` });
+    expect(of(report, 'redis')).toEqual([expect.objectContaining({ status: 'fail' })]);
+    expect(JSON.stringify(report)).not.toContain('secret');
+  });
+
+  it('reports a folder that cannot be written', async () => {
+    const file = join(base, 'file');
+    await writeFile(file, '');
+    expect(of(await runDoctor({ dir: file }), 'disk')).toEqual([expect.objectContaining({ status: 'fail' })]);
+  });
+});
