@@ -2,7 +2,10 @@ import { z } from 'zod';
 
 /** A key that may be missing or null; both mean that there is no data. */
 function maybe<T extends z.ZodType>(type: T) {
-  return type.nullish().transform((value) => value ?? undefined);
+  return type
+    .nullable()
+    .transform((value) => value ?? undefined)
+    .optional();
 }
 
 const text = maybe(z.string());

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+
+const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** Milliseconds of a duration such as `250ms`, `30s`, `5m`, `24h` or `7d`; undefined when it is none. */
+export function parseDuration(text: string): number | undefined {
+  const found = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)$/.exec(text.trim());
+  return found === null ? undefined : Math.round(Number(found[1]) * UNITS[found[2] as keyof typeof UNITS]);
+}
+
+/** A duration with a unit, read as milliseconds. */
+function duration(fallback: string) {
+  return z
+    .string()
+    .default(fallback)
+    .transform((text, context) => {
+      const ms = parseDuration(text);
+      if (ms !== undefined) return ms;
+      context.addIssue({ code: 'custom', message: 'expected a duration such as 250ms, 30s, 5m, 24h or 7d' });
+      return z.NEVER;
+    });
+}
+
+const count = (fallback: number, least = 1) => z.number().int().min(least).default(fallback);
+
+/** What an operator may set, in a YAML or JSON file; every key has a default. */
+export const configSchema = z.strictObject({
+  fleet: z
+    .string()
+    .regex(/^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/, 'expected a letter, then letters, digits, _ or -; 64 at most')
+    .default('sluice')
+    .describe('Name of the installation; prefixes every key, so that several share a Redis'),
+  redis: z.string().optional().describe('redis:// or rediss:// URL of the fleet’s Redis'),
+  evaluation: z
+    .strictObject({
+      deadline: duration('24h').describe('What has no result by then is decided as an error'),
+      retention: duration('24h').describe('How long decided evaluations and their subjects are kept'),
+      informational_errors: z
+        .enum(['ignore', 'block'])
+        .default('ignore')
+        .describe('Whether an error in an informational rule closes the compliance gate'),
+    })
+    .prefault({}),
+  worker: z
+    .strictObject({
+      concurrency: count(4).describe('Packs of pure checks that one worker has in hand'),
+      runner_concurrency: count(2, 0).describe(
+        'Checks with a runner that one worker runs at a time; 0: none',
+      ),
+      tries: count(3).describe('Runs of a check before infrastructure trouble makes it an error'),
+      drain: duration('20s').describe('How long a worker finishes what it has in hand when told to stop'),
+      lock: duration('15s').describe('How long a worker may be silent before its jobs go to another'),
+      stalled_interval: duration('5s').describe('How often to look for such jobs'),
+      max_stalls: count(20, 5).describe('Times that a job may be taken from a silent worker'),
+      poisonous_after: count(5).describe('Stalls after which a single check is given up as an error'),
+    })
+    .prefault({}),
+  aggregator: z.strictObject({ concurrency: count(4).describe('Decisions in hand at a time') }).prefault({}),
+  patterns: z
+    .strictObject({
+      deadline: duration('5s').describe('Longest search of one pattern in one text'),
+    })
+    .prefault({}),
+  ansible: z
+    .strictObject({
+      deadline: duration('5m').describe('Longest run of a playbook'),
+      output_cap: count(1_048_576).describe('Bytes of output that are kept, head and tail'),
+    })
+    .prefault({}),
+  sweeper: z
+    .strictObject({
+      every: duration('5s').describe('How often to look for what is stuck'),
+      check_after: duration('30s').describe('When an undecided evaluation is first looked at, and again'),
+    })
+    .prefault({}),
+  outbox: z
+    .strictObject({
+      cap: count(1_000_000).describe('Undelivered events above which intake stops'),
+      keep: duration('24h').describe('How long delivered events are kept for `events tail`'),
+      keep_count: count(500_000).describe('… and how many of them'),
+    })
+    .prefault({}),
+  events: z
+    .strictObject({
+      per_check: z.boolean().default(false).describe('Also emit validation.failed and validation.errored'),
+    })
+    .prefault({}),
+  sinks: z.array(z.string()).default([]).describe('Where events leave, each as KIND=TARGET'),
+  delivery: z
+    .strictObject({ tries: count(12).describe('Tries before an event is a dead letter') })
+    .prefault({}),
+});
+
+export type Config = z.output<typeof configSchema>;

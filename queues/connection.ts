@@ -1,0 +1,58 @@
+import { Queue, type QueueOptions, type WorkerOptions } from 'bullmq';
+import { Redis } from 'ioredis';
+import { queuePrefix } from './names.js';
+
+/** BullMQ's event stream is for people who look on; nothing is decided on it (DESIGN 5.7). */
+const EVENTS_KEPT = 1000;
+
+/** Where a fleet's queues are. */
+export interface QueuePlace {
+  url: string;
+  fleet: string;
+}
+
+/** A connection as BullMQ needs it: patient, and away from a primary that became a replica. */
+export function connect(url: string, onError: (error: Error) => void = () => {}): Redis {
+  const client = new Redis(url, {
+    maxRetriesPerRequest: null,
+    retryStrategy: (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 6), 2000),
+    reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
+  });
+  client.on('error', onError);
+  return client;
+}
+
+export function openQueue(connection: Redis, fleet: string, name: string): Queue {
+  const options: QueueOptions = {
+    connection,
+    prefix: queuePrefix(fleet),
+    streams: { events: { maxLen: EVENTS_KEPT } },
+  };
+  return new Queue(name, options);
+}
+
+/** How long a worker may be silent before its job is given to another. */
+export interface StallSettings {
+  /** Milliseconds that a job is locked; renewed at half of it. */
+  lockMs: number;
+  /** Milliseconds between looks for jobs whose lock ran out. */
+  stalledIntervalMs: number;
+  /** Times that a job may stall before it fails: ignores `attempts`. */
+  maxStalls: number;
+}
+
+export function workerOptions(
+  connection: Redis,
+  fleet: string,
+  stall: StallSettings,
+  concurrency: number,
+): WorkerOptions {
+  return {
+    connection,
+    prefix: queuePrefix(fleet),
+    concurrency,
+    lockDuration: stall.lockMs,
+    stalledInterval: stall.stalledIntervalMs,
+    maxStalledCount: stall.maxStalls,
+  };
+}

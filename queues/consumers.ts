@@ -1,0 +1,153 @@
+import { type Job, Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
+import type { PackAnswer, PackJob } from '../src/ports/queue.js';
+import { connect, openQueue, type QueuePlace, type StallSettings, workerOptions } from './connection.js';
+import { QUEUES } from './names.js';
+import { decidePayloadSchema, type PackPayload, packPayloadSchema } from './payloads.js';
+import { packOptions } from './work-queue.js';
+
+/** A role's hold on its queues. */
+export interface Consumer {
+  /** Takes nothing new; waits for what runs, `deadlineMs` at most, then aborts it. */
+  drain(deadlineMs: number): Promise<void>;
+}
+
+export interface ConsumerDeps {
+  place: QueuePlace;
+  stall: StallSettings;
+  onError: (error: Error) => void;
+}
+
+/** `worker.close()` has no deadline of its own (DESIGN 5.7). */
+async function closeWithin(workers: readonly Worker[], deadlineMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), deadlineMs);
+  });
+  const closed = Promise.allSettled(workers.map((worker) => worker.close()));
+  if ((await Promise.race([closed, late])) === 'late') {
+    for (const worker of workers) worker.cancelAllJobs('the drain deadline has passed');
+    await Promise.race([
+      Promise.allSettled(workers.map((worker) => worker.close(true))),
+      new Promise((resolve) => setTimeout(resolve, 1000).unref()),
+    ]);
+  }
+  clearTimeout(timer);
+}
+
+type Processor = (job: Job, token: string | undefined, signal: AbortSignal | undefined) => Promise<unknown>;
+
+function openWorker(
+  deps: ConsumerDeps,
+  connection: Redis,
+  name: string,
+  concurrency: number,
+  processor: Processor,
+): Worker {
+  const { place, stall } = deps;
+  // BullMQ passes the AbortSignal only to processors that declare three parameters.
+  const worker = new Worker(
+    name,
+    (job, token, signal) => processor(job, token, signal),
+    workerOptions(connection, place.fleet, stall, concurrency),
+  );
+  worker.on('error', deps.onError);
+  return worker;
+}
+
+/** Runs packs of the given queues. */
+export function consumePacks(
+  deps: ConsumerDeps & { tries: number },
+  concurrency: { pure: number; runner: number },
+  run: (job: PackJob) => Promise<PackAnswer>,
+): Consumer {
+  const connection = connect(deps.place.url, deps.onError);
+  const queues = {
+    pure: openQueue(connection, deps.place.fleet, QUEUES.pure),
+    runner: openQueue(connection, deps.place.fleet, QUEUES.runner),
+  };
+  const processor: Processor = async (job, _token, signal) => {
+    const payload = packPayloadSchema.parse(job.data);
+    const answer = await run({
+      ...payload,
+      pack: withoutUndefined(payload.pack),
+      tries: job.attemptsStarted,
+      stalled: job.stalledCounter,
+      signal: signal ?? new AbortController().signal,
+    });
+    if (answer.kind === 'split') await addSiblings(job, payload, answer.packs);
+  };
+  const addSiblings = async (job: Job, payload: PackPayload, packs: readonly PackPayload['pack'][]) => {
+    const parent = job.parent;
+    if (parent?.id === undefined) throw new Error(`job ${job.id} has no parent`);
+    const queue = queues[payload.pack.queue];
+    const owner = { id: parent.id, queue: parent.queueKey };
+    await queue.addBulk(
+      packs.map((pack, n) => ({
+        name: 'pack',
+        data: { ...payload, pack } satisfies PackPayload,
+        opts: {
+          ...packOptions(`${job.id}.${n}`, deps.tries),
+          parent: owner,
+        },
+      })),
+    );
+  };
+  const workers = (['pure', 'runner'] as const)
+    .filter((name) => concurrency[name] > 0)
+    .map((name) => openWorker(deps, connection, QUEUES[name], concurrency[name], processor));
+  return {
+    async drain(deadlineMs) {
+      await closeWithin(workers, deadlineMs);
+      await Promise.allSettled(Object.values(queues).map((queue) => queue.close()));
+      connection.disconnect();
+    },
+  };
+}
+
+function withoutUndefined(pack: PackPayload['pack']): PackJob['pack'] {
+  const { checks, ...rest } = pack;
+  return checks === undefined ? rest : { ...rest, checks };
+}
+
+/** Decides chunks whose packs are through. */
+export function consumeDecisions(
+  deps: ConsumerDeps,
+  concurrency: number,
+  decide: (chunk: string) => Promise<void>,
+): Consumer {
+  const connection = connect(deps.place.url, deps.onError);
+  const worker = openWorker(deps, connection, QUEUES.decide, concurrency, async (job) => {
+    await decide(decidePayloadSchema.parse(job.data).chunk);
+  });
+  return {
+    async drain(deadlineMs) {
+      await closeWithin([worker], deadlineMs);
+      connection.disconnect();
+    },
+  };
+}
+
+/** Calls `sweep` on a schedule that all sweepers of the fleet share: one of them at a time. */
+export async function consumeSweeps(
+  deps: ConsumerDeps,
+  everyMs: number,
+  sweep: () => Promise<void>,
+): Promise<Consumer> {
+  const connection = connect(deps.place.url, deps.onError);
+  const queue = openQueue(connection, deps.place.fleet, QUEUES.sweep);
+  queue.on('error', deps.onError);
+  await queue.upsertJobScheduler(
+    'sweep',
+    { every: everyMs },
+    { name: 'sweep', opts: { removeOnComplete: true, removeOnFail: true } },
+  );
+  const worker = openWorker(deps, connection, QUEUES.sweep, 1, sweep);
+  return {
+    async drain(deadlineMs) {
+      await closeWithin([worker], deadlineMs);
+      await queue.close();
+      connection.disconnect();
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { type FlowJob, FlowProducer, type Job, type JobsOptions, type Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+import type { Chunk } from '../src/core/manifest.js';
+import type { Pack } from '../src/core/packing.js';
+import type { WorkQueue } from '../src/ports/queue.js';
+import { connect, openQueue, type QueuePlace } from './connection.js';
+import { flowId, QUEUES, queuePrefix } from './names.js';
+import type { DecidePayload, PackPayload } from './payloads.js';
+
+const RETRY: Pick<JobsOptions, 'backoff'> = { backoff: { type: 'exponential', delay: 500, jitter: 0.5 } };
+/** A decision is retried until Redis answers; the sweeper takes over after that. */
+const DECIDE_TRIES = 20;
+
+/**
+ * Options of every child. `ignoreDependencyOnFailure` and nothing else: the other three silently
+ * open gates or never call the aggregator (DESIGN 5.3).
+ */
+export function packOptions(jobId: string, tries: number): JobsOptions {
+  return { jobId, attempts: tries, ...RETRY, removeOnComplete: true, ignoreDependencyOnFailure: true };
+}
+
+const ALIVE = new Set(['waiting', 'active', 'delayed', 'prioritized', 'waiting-children']);
+
+/** Flows through BullMQ: packs as children, the decision as their parent. */
+export class BullWorkQueue implements WorkQueue {
+  readonly #connection: Redis;
+  readonly #flows: FlowProducer;
+  readonly #queues: Record<'pure' | 'runner' | 'decide', Queue>;
+  readonly #tries: number;
+
+  /** `tries`: how often a pack is run before infrastructure trouble makes it an error. */
+  constructor(place: QueuePlace, tries: number, onError: (error: Error) => void) {
+    this.#connection = connect(place.url, onError);
+    this.#tries = tries;
+    this.#flows = new FlowProducer({ connection: this.#connection, prefix: queuePrefix(place.fleet) });
+    this.#flows.on('error', onError);
+    const open = (name: string) => {
+      const queue = openQueue(this.#connection, place.fleet, name);
+      queue.on('error', onError);
+      return queue;
+    };
+    this.#queues = { pure: open(QUEUES.pure), runner: open(QUEUES.runner), decide: open(QUEUES.decide) };
+  }
+
+  async enqueue(
+    chunk: Pick<Chunk, 'id' | 'attempt'>,
+    generation: number,
+    packs: readonly Pack[],
+  ): Promise<void> {
+    const id = flowId(chunk, generation);
+    const data: DecidePayload = { chunk: chunk.id, attempt: chunk.attempt, generation };
+    const children = packs.map(
+      (pack, n): FlowJob => ({
+        name: 'pack',
+        queueName: QUEUES[pack.queue],
+        data: { ...data, pack } satisfies PackPayload,
+        opts: packOptions(`${id}-${n}`, this.#tries),
+      }),
+    );
+    await this.#flows.add({
+      name: 'decide',
+      queueName: QUEUES.decide,
+      data,
+      opts: { jobId: id, attempts: DECIDE_TRIES, ...RETRY, removeOnComplete: true },
+      children,
+    });
+  }
+
+  async isAlive(chunk: Pick<Chunk, 'id' | 'attempt'>, generation: number): Promise<boolean> {
+    const parent: Job | undefined = await this.#queues.decide.getJob(flowId(chunk, generation));
+    if (parent === undefined) return false;
+    const state = await parent.getState();
+    if (state !== 'waiting-children') return ALIVE.has(state);
+    const { unprocessed = [] } = await parent.getDependencies({ unprocessed: { cursor: 0, count: 50 } });
+    for (const key of unprocessed) {
+      if (await this.#childLives(key)) return true;
+    }
+    return false;
+  }
+
+  async #childLives(key: string): Promise<boolean> {
+    const at = key.lastIndexOf(':');
+    const name = key.slice(0, at).split(':').at(-1);
+    const queue = name === 'pure' || name === 'runner' ? this.#queues[name] : undefined;
+    const state = await queue?.getJobState(key.slice(at + 1));
+    return state !== undefined && ALIVE.has(state);
+  }
+
+  /** Removes failed children whose parents went on long ago (DESIGN 5.6). */
+  async removeFailed(olderThanMs: number): Promise<void> {
+    for (const queue of Object.values(this.#queues)) await queue.clean(olderThanMs, 1000, 'failed');
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled([
+      this.#flows.close(),
+      ...Object.values(this.#queues).map((queue) => queue.close()),
+    ]);
+    this.#connection.disconnect();
+  }
+}

@@ -1,0 +1,159 @@
+import { ulid } from 'ulid';
+import type { Decision } from '../core/decision.js';
+import { sha256 } from '../core/digest.js';
+import { decisionEvents, type EventOptions } from '../core/evaluation-events.js';
+import type { Chunk, ManifestEntry } from '../core/manifest.js';
+import type { CheckResult } from '../core/result.js';
+import { packResults, unpackResults } from '../core/results-codec.js';
+import { materialize } from '../core/scenario/materialize.js';
+import type { Scenario } from '../core/scenario/model.js';
+import { judge } from '../core/scoring.js';
+import { settleResults } from '../core/settle.js';
+import type { Clock } from '../ports/clock.js';
+import type { DecisionToCommit, PackResults, Store } from '../ports/store.js';
+import { settleBatch } from './batches.js';
+import { ScenarioCache } from './scenarios.js';
+
+export interface AggregatorDeps {
+  store: Store;
+  clock: Clock;
+  fleet: string;
+  events: EventOptions;
+}
+
+/** A scenario that is no longer stored: an evaluation of it can only be an error. */
+const lost = (entry: ManifestEntry): Scenario => ({
+  key: 'lost',
+  digest: entry.scenario,
+  rules: [
+    {
+      scope: 'job',
+      index: 0,
+      label: 'The scenario is stored',
+      validator: 'task_count',
+      required: true,
+      negate: false,
+      params: {},
+    },
+  ],
+});
+
+/** What was recorded, by evaluation and check: the first result of a check stands. */
+function firstResults(recorded: readonly PackResults[]): Map<number, unknown[]> {
+  const found = new Map<number, unknown[]>();
+  for (const pack of recorded) {
+    for (const { position, firstCheck, results } of pack.evaluations) {
+      const checks = found.get(position) ?? [];
+      found.set(position, checks);
+      unpackResults(results).forEach((result, i) => {
+        checks[firstCheck + i] ??= result;
+      });
+    }
+  }
+  return found;
+}
+
+/** Decides chunks: reads what was recorded, computes the gates, writes decision and events in one step. */
+export class Aggregator {
+  readonly #deps: AggregatorDeps;
+  readonly #scenarios: ScenarioCache;
+
+  constructor(deps: AggregatorDeps) {
+    this.#deps = deps;
+    this.#scenarios = new ScenarioCache(deps.store.evaluations);
+  }
+
+  /** Decides whatever of the chunk is undecided. What has no result is an error, never a pass. */
+  async decide(chunkId: string): Promise<void> {
+    const { store, clock, fleet } = this.#deps;
+    const [record, recorded] = await Promise.all([
+      store.evaluations.chunk(chunkId),
+      store.evaluations.recorded(chunkId),
+    ]);
+    if (record === undefined) return;
+    const { chunk } = record;
+    const scenarios = await this.#scenarios.get(chunk.evaluations.map((entry) => entry.scenario));
+    const found = firstResults(recorded);
+    const now = clock.now();
+    const staged: { position: number; json: string }[] = [];
+    const decisions = chunk.evaluations.map((entry, position) => {
+      const scenario = scenarios.get(entry.scenario) ?? lost(entry);
+      const [decision, json] = this.#decideOne(
+        chunk,
+        entry,
+        position,
+        scenario,
+        found.get(position) ?? [],
+        now,
+      );
+      staged.push({ position, json });
+      return decision;
+    });
+    const retention = (await this.#retention(chunk.batch)) ?? 0;
+    const answer = await store.evaluations.commit(chunk, ulid(now), staged, decisions, now, retention);
+    await settleBatch(store, clock, fleet, answer.batch);
+  }
+
+  readonly #retentions = new Map<string, number>();
+
+  async #retention(batch: string): Promise<number | undefined> {
+    const kept = this.#retentions.get(batch);
+    if (kept !== undefined) return kept;
+    const retention = (await this.#deps.store.batches.batch(batch))?.retentionMs;
+    if (this.#retentions.size > 1000) this.#retentions.clear();
+    if (retention !== undefined) this.#retentions.set(batch, retention);
+    return retention;
+  }
+
+  #decideOne(
+    chunk: Chunk,
+    entry: ManifestEntry,
+    position: number,
+    scenario: Scenario,
+    raw: readonly unknown[],
+    now: number,
+  ): [DecisionToCommit, string] {
+    const results = this.#settle(chunk, scenario, raw);
+    const json = JSON.stringify(packResults(results));
+    const judgement = judge(scenario, chunk.options, results);
+    const decision: Decision = {
+      ...judgement,
+      evaluation: entry.id,
+      batch: chunk.batch,
+      attempt: chunk.attempt,
+      run: entry.run,
+      case: entry.case,
+      scenario: entry.scenario,
+      scenarioKey: scenario.key,
+      subject: entry.subject,
+      index: entry.index,
+      resultsDigest: sha256(json),
+      decidedAt: now,
+    };
+    const bad = judgement.counts.failed + judgement.counts.errored > 0;
+    const failing = bad
+      ? materialize(scenario, entry, chunk, results).filter(
+          (r) => r.outcome === 'fail' || r.outcome === 'error',
+        )
+      : [];
+    const { fleet, events } = this.#deps;
+    const toCommit: DecisionToCommit = {
+      position,
+      evaluation: entry.id,
+      json: JSON.stringify(decision),
+      status: judgement.status,
+      vacuousPasses: judgement.counts.vacuous,
+      events: decisionEvents(fleet, chunk, entry, decision, failing, events),
+    };
+    return [toCommit, json];
+  }
+
+  /** Each evaluation in its own guard: one that cannot be settled is all errors (DESIGN 5.4). */
+  #settle(chunk: Chunk, scenario: Scenario, raw: readonly unknown[]): CheckResult[] {
+    try {
+      return settleResults(scenario, chunk.options, raw);
+    } catch {
+      return settleResults(scenario, chunk.options, []);
+    }
+  }
+}

@@ -1,0 +1,246 @@
+import { LRUCache } from 'lru-cache';
+import type { Chunk, ManifestEntry } from '../core/manifest.js';
+import { type Pack, splitPack } from '../core/packing.js';
+import type { CheckResult } from '../core/result.js';
+import { packResults } from '../core/results-codec.js';
+import { concludeCheck, type PlannedCheck, planChecks, requestOf } from '../core/scenario/checks.js';
+import type { Scenario } from '../core/scenario/model.js';
+import type { Subject } from '../core/subject.js';
+import { SubjectView } from '../core/subject-view.js';
+import type { MatchRequest, RunOutcome, Verdict } from '../core/validators/validator.js';
+import type { Matcher } from '../ports/matcher.js';
+import type { PackAnswer, PackJob } from '../ports/queue.js';
+import type { AnsibleRunner, Bundle } from '../ports/runner.js';
+import type { EvaluationStore, PackResults } from '../ports/store.js';
+import { checkPlaces, ScenarioCache } from './scenarios.js';
+
+export interface ExecutorDeps {
+  store: EvaluationStore;
+  matcher: Matcher;
+  /** Absent on a worker without ansible-playbook: its checks end as errors. */
+  ansible?: AnsibleRunner;
+  worker: string;
+  /** Stalls after which a single check is given up as an error (DESIGN 5.3). */
+  poisonousAfter: number;
+}
+
+/** Bytes of subjects that a worker keeps parsed. */
+const SUBJECT_CACHE_BYTES = 32 * 1024 * 1024;
+const CHUNKS_KEPT = 64;
+
+interface Work {
+  entry: ManifestEntry;
+  check: PlannedCheck;
+  position: number;
+  view: SubjectView;
+  scenario: Scenario;
+}
+
+interface Share {
+  position: number;
+  firstCheck: number;
+  results: (CheckResult | undefined)[];
+}
+
+/** Runs packs: reads what they refer to, runs the checks, records the results. */
+export class Executor {
+  readonly #deps: ExecutorDeps;
+  readonly #scenarios: ScenarioCache;
+  readonly #chunks = new LRUCache<string, Chunk>({ max: CHUNKS_KEPT });
+  readonly #views = new LRUCache<string, SubjectView>({
+    maxSize: SUBJECT_CACHE_BYTES,
+    maxEntrySize: SUBJECT_CACHE_BYTES,
+  });
+
+  constructor(deps: ExecutorDeps) {
+    this.#deps = deps;
+    this.#scenarios = new ScenarioCache(deps.store);
+  }
+
+  async run(job: PackJob): Promise<PackAnswer> {
+    const chunk = await this.#chunk(job.chunk);
+    if (chunk === undefined) return { kind: 'done' };
+    const entries = chunk.evaluations.slice(job.pack.from, job.pack.to);
+    const scenarios = await this.#scenarios.get(entries.map((entry) => entry.scenario));
+    if (job.stalled > 0) {
+      const packs = this.#split(job.pack, chunk, scenarios);
+      if (packs.length > 0) return { kind: 'split', packs };
+    }
+    const shares = await this.#shares(job, chunk, entries, scenarios);
+    const evaluations = shares.map(({ position, firstCheck, results }) => ({
+      position,
+      firstCheck,
+      results: packResults(results),
+    }));
+    await this.#deps.store.record(chunk.id, { evaluations } satisfies PackResults);
+    return { kind: 'done' };
+  }
+
+  async #chunk(id: string): Promise<Chunk | undefined> {
+    const kept = this.#chunks.get(id);
+    if (kept !== undefined) return kept;
+    const found = (await this.#deps.store.chunk(id))?.chunk;
+    if (found !== undefined) this.#chunks.set(id, found);
+    return found;
+  }
+
+  #split(pack: Pack, chunk: Chunk, scenarios: Map<string, Scenario>): Pack[] {
+    const places = chunk.evaluations.map((entry) => {
+      const scenario = scenarios.get(entry.scenario);
+      return scenario === undefined ? [] : checkPlaces(scenario, chunk.options);
+    });
+    return splitPack(pack, places);
+  }
+
+  async #shares(
+    job: PackJob,
+    chunk: Chunk,
+    entries: ManifestEntry[],
+    scenarios: Map<string, Scenario>,
+  ): Promise<Share[]> {
+    const views = await this.#subjects(entries);
+    const shares: Share[] = [];
+    const works: { work: Work; share: Share }[] = [];
+    entries.forEach((entry, i) => {
+      const position = job.pack.from + i;
+      const scenario = scenarios.get(entry.scenario);
+      const view = views.get(entry.subject);
+      if (scenario === undefined) return;
+      const checks = planChecks(scenario, chunk.options);
+      const range = job.pack.checks ?? { from: 0, to: checks.length };
+      const share: Share = { position, firstCheck: range.from, results: [] };
+      shares.push(share);
+      for (const check of checks.slice(range.from, range.to)) {
+        share.results.push(undefined);
+        const mine =
+          check.runner !== 'skip' && (check.runner === 'ansible') === (job.pack.queue === 'runner');
+        if (!mine) continue;
+        const at = share.results.length - 1;
+        if (view === undefined) share.results[at] = this.#gone(job, entry);
+        else works.push({ work: { entry, check, position: at, view, scenario }, share });
+      }
+    });
+    if (job.pack.queue === 'runner') await this.#runAnsible(job, works);
+    else await this.#runPure(job, works);
+    return shares;
+  }
+
+  /** Views of the subjects by digest; those that are no longer stored, or no JSON, are absent. */
+  async #subjects(entries: readonly ManifestEntry[]): Promise<Map<string, SubjectView>> {
+    const views = new Map<string, SubjectView>();
+    const missing = new Set<string>();
+    for (const { subject } of entries) {
+      const kept = this.#views.get(subject);
+      if (kept === undefined) missing.add(subject);
+      else views.set(subject, kept);
+    }
+    const digests = [...missing];
+    const contents = await this.#deps.store.blobs(digests);
+    digests.forEach((digest, i) => {
+      const json = contents[i];
+      if (json === undefined) return;
+      const view = new SubjectView(JSON.parse(json) as Subject);
+      views.set(digest, view);
+      this.#views.set(digest, view, { size: json.length + 1 });
+    });
+    return views;
+  }
+
+  async #runPure(job: PackJob, works: readonly { work: Work; share: Share }[]): Promise<void> {
+    const searches: { request: MatchRequest; work: Work; share: Share }[] = [];
+    for (const { work, share } of works) {
+      if (this.#poisonous(job)) {
+        share.results[work.position] = this.#stalled(job);
+        continue;
+      }
+      const started = performance.now();
+      const request = guarded(() =>
+        work.check.runner === 'match' ? requestOf(work.check, work.view) : undefined,
+      );
+      if (request.value?.kind === 'match') searches.push({ request: request.value, work, share });
+      else
+        share.results[work.position] = this.#conclude(
+          job,
+          work,
+          request.failure,
+          performance.now() - started,
+        );
+    }
+    if (searches.length === 0) return;
+    const found = await this.#deps.matcher.matchAll(searches.map(({ request }) => request));
+    searches.forEach(({ work, share }, i) => {
+      const match = found[i];
+      share.results[work.position] = this.#conclude(job, work, match?.outcome, match?.ms ?? 0);
+    });
+  }
+
+  async #runAnsible(job: PackJob, works: readonly { work: Work; share: Share }[]): Promise<void> {
+    for (const { work, share } of works) {
+      const started = performance.now();
+      const outcome = this.#poisonous(job) ? undefined : await this.#playbook(job, work);
+      share.results[work.position] =
+        outcome === undefined
+          ? this.#stalled(job)
+          : this.#conclude(job, work, outcome, performance.now() - started);
+    }
+  }
+
+  async #playbook(job: PackJob, { check, view, scenario }: Work): Promise<RunOutcome> {
+    const failure = (reason: string, message: string): RunOutcome => ({ kind: 'failure', reason, message });
+    const request = requestOf(check, view);
+    if (request?.kind !== 'ansible') return failure('internal', 'the rule asks for no playbook');
+    const { ansible, store } = this.#deps;
+    if (ansible === undefined) return failure('not_available', 'this worker cannot run playbooks');
+    const [bundle] = scenario.bundle === undefined ? [] : await store.blobs([scenario.bundle]);
+    if (bundle === undefined) return failure('bundle_gone', 'the scenario’s files are no longer stored');
+    return ansible.run(request, JSON.parse(bundle) as Bundle, job.signal);
+  }
+
+  #conclude(job: PackJob, work: Work, outcome: RunOutcome | undefined, ms: number): CheckResult {
+    const { value, failure } = guarded(() => concludeCheck(work.check, work.view, outcome));
+    const verdict: Verdict = value ?? {
+      outcome: 'error',
+      message: failure?.message ?? 'no verdict',
+      data: {},
+    };
+    const readOnly =
+      work.check.runner === 'ansible' ? (this.#deps.ansible?.readOnly ?? 'declared') : 'enforced';
+    return { ...this.#base(job, ms), ...pick(verdict), read_only: readOnly };
+  }
+
+  #base(job: PackJob, ms: number) {
+    const duration_ms = Math.round(ms * 1000) / 1000;
+    return { duration_ms, tries: job.tries, worker: this.#deps.worker, read_only: 'enforced' as const };
+  }
+
+  #gone(job: PackJob, entry: ManifestEntry): CheckResult {
+    const message = `the subject ${entry.subject.slice(0, 12)} is no longer stored`;
+    return { ...this.#base(job, 0), outcome: 'error', message, data: { reason: 'subject_gone' } };
+  }
+
+  #poisonous(job: PackJob): boolean {
+    return job.stalled >= this.#deps.poisonousAfter;
+  }
+
+  #stalled(job: PackJob): CheckResult {
+    const message = `given up: ${job.stalled} workers died or stopped answering while they ran this check`;
+    return {
+      ...this.#base(job, 0),
+      outcome: 'error',
+      message,
+      data: { reason: 'stalled', stalled: job.stalled },
+    };
+  }
+}
+
+const pick = ({ outcome, message, data }: Verdict) => ({ outcome, message, data });
+
+/** A check that throws is an error of its own, whatever the others do. */
+function guarded<T>(work: () => T): { value?: T; failure?: RunOutcome & { message: string } } {
+  try {
+    return { value: work() };
+  } catch (error) {
+    const message = `the check failed unexpectedly: ${(error as Error).message}`;
+    return { failure: { kind: 'failure', reason: 'internal', message } };
+  }
+}

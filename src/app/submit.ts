@@ -1,0 +1,266 @@
+import type { BatchOpening, BatchRecord } from '../core/batch.js';
+import { openingConflicts } from '../core/batch.js';
+import { idFrom } from '../core/digest.js';
+import { acceptedEvent } from '../core/evaluation-events.js';
+import type { Chunk, EvaluationOptions, ManifestEntry } from '../core/manifest.js';
+import {
+  type CheckPlace,
+  childrenOf,
+  chunkLimits,
+  MOST_CHILDREN,
+  type Packing,
+  planPacks,
+  travelsAlone,
+} from '../core/packing.js';
+import { SluiceError } from '../core/problem.js';
+import type { Scenario } from '../core/scenario/model.js';
+import type { StoredSubject } from '../core/subject.js';
+import type { Clock } from '../ports/clock.js';
+import type { WorkQueue } from '../ports/queue.js';
+import type { Blob, Store } from '../ports/store.js';
+import { checkPlaces } from './scenarios.js';
+
+/** One run to be judged. */
+export interface Submission {
+  index: number;
+  run: string;
+  case: string;
+  scenario: Scenario;
+  subject: StoredSubject;
+}
+
+export interface SubmitSettings {
+  fleet: string;
+  packing: Packing;
+  /** Number of runs where it is known; lets a small batch be spread over the workers. */
+  expected?: number;
+  /** Executors that will share the work. */
+  workers: number;
+  /** Milliseconds after acceptance at which what is missing is decided as an error. */
+  deadlineMs: number;
+  /** Milliseconds after which an accepted chunk is looked at by the sweeper. */
+  checkAfterMs: number;
+}
+
+export interface SubmitDeps {
+  store: Store;
+  queue: WorkQueue;
+  clock: Clock;
+}
+
+export interface SubmitReport {
+  /** Evaluations accepted by this call. */
+  accepted: number;
+  /** Evaluations that the batch had accepted before. */
+  standing: number;
+}
+
+/** Flows that are being written at the same time. */
+const IN_FLIGHT = 4;
+const OUTBOX_FULL_WAIT_MS = 200;
+
+interface Pending {
+  entries: { entry: ManifestEntry; subject: StoredSubject; scenario: Scenario; places: CheckPlace[] }[];
+  bytes: number;
+  children: number;
+}
+
+const empty = (): Pending => ({ entries: [], bytes: 0, children: 0 });
+
+/** Id of an evaluation: the same batch, scenario and run are the same evaluation (ADR-0004). */
+export function evaluationId(batch: string, scenario: string, run: string): string {
+  return idFrom('evaluation', batch, scenario, run);
+}
+
+/**
+ * Opens a batch, or finds the one that stands under its id. Throws BATCH_CONFLICT when that was
+ * opened with other scenarios or options.
+ */
+export async function openBatch(store: Store, opening: BatchOpening): Promise<BatchRecord> {
+  const standing = await store.batches.openBatch(opening);
+  const conflicts = openingConflicts(standing, opening);
+  if (conflicts.length > 0) {
+    throw new SluiceError(
+      'BATCH_CONFLICT',
+      `Batch "${opening.id}" was opened with something else: ${conflicts.join('; ')}. Use another --batch.`,
+    );
+  }
+  return standing;
+}
+
+/** Accepts runs in chunks and enqueues them; memory stays flat however many come. */
+export class Submitter {
+  readonly #deps: SubmitDeps;
+  readonly #settings: SubmitSettings;
+  readonly #opening: BatchRecord;
+  readonly #blobs: Blob[];
+  readonly #bundleOf: Map<string, string>;
+  readonly #places = new Map<string, CheckPlace[]>();
+  readonly #flights = new Set<Promise<void>>();
+  readonly #report: SubmitReport = { accepted: 0, standing: 0 };
+  #pending = empty();
+  #failure: unknown;
+
+  /** `blobs`: the scenarios' JSON and the bundles, stored with every chunk that needs them. */
+  constructor(deps: SubmitDeps, settings: SubmitSettings, opening: BatchRecord, blobs: readonly Blob[]) {
+    this.#deps = deps;
+    this.#settings = settings;
+    this.#opening = opening;
+    this.#blobs = [...blobs];
+    this.#bundleOf = new Map();
+  }
+
+  get #options(): EvaluationOptions {
+    return this.#opening.options;
+  }
+
+  async add(submission: Submission): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    const { scenario, subject } = submission;
+    let places = this.#places.get(scenario.digest);
+    if (places === undefined) {
+      places = checkPlaces(scenario, this.#options);
+      this.#places.set(scenario.digest, places);
+      if (scenario.bundle !== undefined) this.#bundleOf.set(scenario.digest, scenario.bundle);
+    }
+    const entry: ManifestEntry = {
+      id: evaluationId(this.#opening.id, scenario.key, submission.run),
+      index: submission.index,
+      run: submission.run,
+      case: submission.case,
+      scenario: scenario.digest,
+      subject: subject.digest,
+    };
+    const addition = { entry, subject, scenario, places };
+    if (travelsAlone(places)) {
+      await this.#launch({ entries: [addition], bytes: subject.json.length, children: 0 });
+      return;
+    }
+    const limits = chunkLimits(this.#settings.expected, this.#settings.workers);
+    const children = childrenOf(places, this.#settings.packing);
+    const pending = this.#pending;
+    const full =
+      pending.entries.length >= limits.evaluations ||
+      pending.bytes + subject.json.length > limits.bytes ||
+      pending.children + children > MOST_CHILDREN;
+    if (full && pending.entries.length > 0) await this.#flush();
+    this.#pending.entries.push(addition);
+    this.#pending.bytes += subject.json.length;
+    this.#pending.children += children;
+  }
+
+  /** Everything given so far is accepted and enqueued when this resolves. */
+  async finish(): Promise<SubmitReport> {
+    await this.#flush();
+    await Promise.all(this.#flights);
+    if (this.#failure !== undefined) throw this.#failure;
+    return this.#report;
+  }
+
+  async #flush(): Promise<void> {
+    const pending = this.#pending;
+    this.#pending = empty();
+    if (pending.entries.length > 0) await this.#launch(pending);
+  }
+
+  async #launch(pending: Pending): Promise<void> {
+    while (this.#flights.size >= IN_FLIGHT) await Promise.race(this.#flights);
+    if (this.#failure !== undefined) throw this.#failure;
+    const flight = this.#accept(pending)
+      .catch((error: unknown) => {
+        this.#failure ??= error;
+      })
+      .finally(() => this.#flights.delete(flight));
+    this.#flights.add(flight);
+  }
+
+  async #accept(pending: Pending): Promise<void> {
+    const { store, queue, clock } = this.#deps;
+    let entries = pending.entries;
+    while (entries.length > 0) {
+      const now = clock.now();
+      const chunk = this.#chunkOf(entries, now);
+      const checkAt = now + this.#settings.checkAfterMs;
+      const leaseUntil = chunk.deadline + this.#opening.retentionMs;
+      const events = entries.map((e) => acceptedEvent(this.#settings.fleet, chunk, e.entry, e.scenario.key));
+      const answer = await store.evaluations.accept(
+        chunk,
+        this.#blobsOf(entries),
+        events,
+        checkAt,
+        leaseUntil,
+      );
+      if (answer.accepted) {
+        this.#report.accepted += entries.length;
+        const packs = planPacks(
+          entries.map((e) => e.places),
+          this.#settings.packing,
+        );
+        await queue.enqueue(chunk, 1, packs);
+        return;
+      }
+      entries = await this.#afterRefusal(answer, entries);
+    }
+  }
+
+  #chunkOf(entries: Pending['entries'], now: number): Chunk {
+    return {
+      id: (entries[0] as Pending['entries'][number]).entry.id,
+      batch: this.#opening.id,
+      attempt: 1,
+      options: this.#options,
+      deadline: now + this.#settings.deadlineMs,
+      acceptedAt: now,
+      evaluations: entries.map((e) => e.entry),
+    };
+  }
+
+  #blobsOf(entries: Pending['entries']): Blob[] {
+    const wanted = new Set(entries.map((e) => e.scenario.digest));
+    for (const digest of [...wanted]) {
+      const bundle = this.#bundleOf.get(digest);
+      if (bundle !== undefined) wanted.add(bundle);
+    }
+    const blobs = new Map(this.#blobs.filter((b) => wanted.has(b.digest)).map((b) => [b.digest, b]));
+    for (const { subject } of entries)
+      blobs.set(subject.digest, { digest: subject.digest, content: subject.json });
+    return [...blobs.values()];
+  }
+
+  async #afterRefusal(
+    answer: { reason: string; standing?: string[] },
+    entries: Pending['entries'],
+  ): Promise<Pending['entries']> {
+    if (answer.reason === 'outbox_full') {
+      await new Promise((resolve) => setTimeout(resolve, OUTBOX_FULL_WAIT_MS));
+      return entries;
+    }
+    if (answer.reason === 'batch_closed') {
+      const runs = entries.map((e) => e.entry.run).slice(0, 3);
+      throw new SluiceError(
+        'BATCH_CONFLICT',
+        `Batch "${this.#opening.id}" is complete and run "${runs.join('", "')}" may not be among its runs; use another --batch.`,
+      );
+    }
+    const standing = new Set(answer.standing);
+    const known = entries.filter((e) => standing.has(e.entry.id));
+    await this.#assertSame(known.map((e) => e.entry));
+    this.#report.standing += known.length;
+    return entries.filter((e) => !standing.has(e.entry.id));
+  }
+
+  /** The batch's own evaluation of a run must be of the same evidence. */
+  async #assertSame(entries: readonly ManifestEntry[]): Promise<void> {
+    const { evaluations } = this.#deps.store;
+    const places = await evaluations.locate(entries.map((entry) => entry.id));
+    const chunks = await evaluations.chunks(places.map((place) => place?.chunk ?? ''));
+    entries.forEach((entry, i) => {
+      const standing = chunks[i]?.chunk.evaluations[places[i]?.position ?? -1];
+      if (standing === undefined || standing.subject === entry.subject) return;
+      throw new SluiceError(
+        'BATCH_CONFLICT',
+        `Run "${entry.run}" was judged in batch "${this.#opening.id}" with other content; use another --batch.`,
+      );
+    });
+  }
+}

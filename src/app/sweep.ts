@@ -1,0 +1,85 @@
+import { planPacks } from '../core/packing.js';
+import type { Clock } from '../ports/clock.js';
+import type { WorkQueue } from '../ports/queue.js';
+import type { Store } from '../ports/store.js';
+import { settleBatch } from './batches.js';
+import type { Aggregator } from './decide.js';
+import { checkPlaces, ScenarioCache } from './scenarios.js';
+
+export interface SweepDeps {
+  store: Store;
+  queue: WorkQueue;
+  clock: Clock;
+  fleet: string;
+  aggregator: Pick<Aggregator, 'decide'>;
+  settings: SweepSettings;
+}
+
+export interface SweepSettings {
+  /** Milliseconds until a chunk that was found alive or enqueued anew is looked at again. */
+  checkAfterMs: number;
+  /** Chunks looked at in one sweep. */
+  limit: number;
+  /** Outbox entries that every reader has delivered are dropped once older than this, in milliseconds. */
+  keepEventsMs: number;
+  /** … or once there are more than this. */
+  keepEvents: number;
+}
+
+export interface SweepReport {
+  alive: number;
+  requeued: number;
+  overdue: number;
+  completed: number;
+  trimmed: number;
+}
+
+/**
+ * Finds what would not go on by itself (DESIGN 5.6): chunks that were accepted but never enqueued,
+ * or whose flow is lost, are enqueued anew under a raised generation; overdue ones are decided with
+ * what there is; batches whose completion was missed are completed; delivered events are dropped.
+ */
+export async function sweep(deps: SweepDeps): Promise<SweepReport> {
+  const { store, clock, fleet, settings } = deps;
+  const report: SweepReport = { alive: 0, requeued: 0, overdue: 0, completed: 0, trimmed: 0 };
+  const scenarios = new ScenarioCache(store.evaluations);
+  for (const id of await store.evaluations.dueChunks(clock.now(), settings.limit)) {
+    report[await sweepChunk(deps, scenarios, id)] += 1;
+  }
+  for (const id of await store.batches.unfinishedBatches()) {
+    await settleBatch(store, clock, fleet, await store.batches.batch(id));
+    report.completed += 1;
+  }
+  report.trimmed = await store.outbox.trim(clock.now(), settings.keepEventsMs, settings.keepEvents);
+  return report;
+}
+
+async function sweepChunk(
+  deps: SweepDeps,
+  scenarios: ScenarioCache,
+  id: string,
+): Promise<'alive' | 'requeued' | 'overdue'> {
+  const { store, queue, clock, aggregator, settings } = deps;
+  const found = await store.evaluations.chunk(id);
+  if (found === undefined) return 'alive';
+  const { chunk, generation } = found;
+  const now = clock.now();
+  const checkAt = now + settings.checkAfterMs;
+  if (now >= chunk.deadline) {
+    await aggregator.decide(id);
+    return 'overdue';
+  }
+  if (await queue.isAlive(chunk, generation)) {
+    await store.evaluations.deferCheck(id, Math.min(checkAt, chunk.deadline));
+    return 'alive';
+  }
+  const raised = await store.evaluations.raiseGeneration(id, generation, Math.min(checkAt, chunk.deadline));
+  if (raised === undefined) return 'alive';
+  const known = await scenarios.get(chunk.evaluations.map((entry) => entry.scenario));
+  const places = chunk.evaluations.map((entry) => {
+    const scenario = known.get(entry.scenario);
+    return scenario === undefined ? [] : checkPlaces(scenario, chunk.options);
+  });
+  await queue.enqueue(chunk, raised, planPacks(places, 'auto'));
+  return 'requeued';
+}

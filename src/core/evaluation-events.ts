@@ -1,0 +1,170 @@
+import type { BatchRecord } from './batch.js';
+import type { Decision } from './decision.js';
+import { eventId, makeEvent, type OutboxEvent } from './events.js';
+import type { Chunk, ManifestEntry } from './manifest.js';
+import type { RuleResult } from './result.js';
+
+function about(chunk: Chunk, entry: ManifestEntry, scenarioKey: string): Record<string, unknown> {
+  return {
+    evaluation: entry.id,
+    batch: chunk.batch,
+    run: entry.run,
+    case: entry.case,
+    scenario: scenarioKey,
+    scenario_digest: entry.scenario,
+    subject_digest: entry.subject,
+    attempt: chunk.attempt,
+  };
+}
+
+/** evaluation.accepted: the manifest is stored; a decision will follow. */
+export function acceptedEvent(
+  fleet: string,
+  chunk: Chunk,
+  entry: ManifestEntry,
+  scenarioKey: string,
+): OutboxEvent {
+  return makeEvent({
+    fleet,
+    name: 'evaluation.accepted',
+    subject: entry.id,
+    revision: String(chunk.attempt),
+    sequence: 1,
+    correlation: chunk.batch,
+    time: chunk.acceptedAt,
+    data: about(chunk, entry, scenarioKey),
+  });
+}
+
+/** Which events of a decision are wanted besides the decision itself. */
+export interface EventOptions {
+  /** validation.failed and validation.errored, one a check (DESIGN 7). */
+  perCheck: boolean;
+}
+
+const brief = (result: RuleResult) => ({
+  validation: result.validation,
+  label: result.rule.label,
+  mode: result.mode,
+  outcome: result.outcome,
+  message: result.message,
+});
+
+/**
+ * The events of one decision: passed or failed, advisories, and each check where that is wanted.
+ * `failing` are its failed and errored results.
+ */
+export function decisionEvents(
+  fleet: string,
+  chunk: Chunk,
+  entry: ManifestEntry,
+  decision: Decision,
+  failing: readonly RuleResult[],
+  options: EventOptions,
+): OutboxEvent[] {
+  const common = {
+    fleet,
+    subject: entry.id,
+    correlation: chunk.batch,
+    causation: eventId(entry.id, String(chunk.attempt), 'evaluation.accepted'),
+    time: decision.decidedAt,
+  };
+  const base = about(chunk, entry, decision.scenarioKey);
+  const revision = String(chunk.attempt);
+  const events: OutboxEvent[] = [];
+  const advisories = failing.filter((result) => result.mode === 'informational');
+  if (advisories.length > 0) {
+    const data = { ...base, advisories: advisories.slice(0, 100).map(brief), total: advisories.length };
+    events.push(makeEvent({ ...common, name: 'advisory.raised', revision, sequence: 2, data }));
+  }
+  if (options.perCheck) {
+    for (const result of failing) {
+      const name = result.outcome === 'fail' ? 'validation.failed' : 'validation.errored';
+      const data = { ...base, ...brief(result), data: result.data, attachment_id: result.attachment_id };
+      events.push(
+        makeEvent({ ...common, name, revision: `${revision}/${result.attachment_id}`, sequence: 2, data }),
+      );
+    }
+  }
+  events.push(
+    makeEvent({
+      ...common,
+      name: decision.passed ? 'evaluation.passed' : 'evaluation.failed',
+      revision,
+      sequence: 3,
+      data: {
+        ...base,
+        decision: decision.status,
+        score: decision.score,
+        gates: decision.gates,
+        counts: decision.counts,
+        results_digest: decision.resultsDigest,
+      },
+    }),
+  );
+  return events;
+}
+
+const totals = (batch: BatchRecord) => ({
+  batch: batch.id,
+  total: batch.total,
+  decided: batch.decided,
+  passed: batch.passed,
+  failed: batch.failed,
+  errored: batch.errored,
+  vacuous_passes: batch.vacuousPasses,
+});
+
+/** batch.completed: every evaluation of a sealed batch is decided. */
+export function batchCompletedEvent(fleet: string, batch: BatchRecord, now: number): OutboxEvent {
+  const data = { ...totals(batch), duration_ms: Math.max(0, now - batch.createdAt) };
+  return makeEvent({
+    fleet,
+    name: 'batch.completed',
+    subject: batch.id,
+    revision: 'completed',
+    sequence: 11,
+    correlation: batch.id,
+    time: now,
+    data,
+  });
+}
+
+/** batch.progressed: another tenth of a sealed batch is decided; `step` is 1 to 9. */
+export function batchProgressedEvent(
+  fleet: string,
+  batch: BatchRecord,
+  step: number,
+  now: number,
+): OutboxEvent {
+  return makeEvent({
+    fleet,
+    name: 'batch.progressed',
+    subject: batch.id,
+    revision: String(step),
+    sequence: step,
+    correlation: batch.id,
+    time: now,
+    data: { ...totals(batch), percent: step * 10 },
+  });
+}
+
+/** delivery.dead: an event could not be delivered to a sink and was set aside. */
+export function deliveryDeadEvent(
+  fleet: string,
+  sink: string,
+  event: OutboxEvent,
+  reason: string,
+  now: number,
+): OutboxEvent {
+  return makeEvent({
+    fleet,
+    name: 'delivery.dead',
+    subject: event.id,
+    revision: sink,
+    sequence: 1,
+    causation: event.id,
+    time: now,
+    data: { sink, event: event.id, event_type: event.type, reason },
+  });
+}

@@ -1,0 +1,55 @@
+import { sha256 } from './digest.js';
+
+/** An event on its way out: the CloudEvent as JSON, made once and never again (DESIGN 7). */
+export interface OutboxEvent {
+  id: string;
+  type: string;
+  json: string;
+}
+
+export const EVENT_PREFIX = 'dev.sluice.';
+export const EVENT_VERSION = '.v1';
+
+/** What happened to which aggregate; becomes a CloudEvent. */
+export interface EventInput {
+  fleet: string;
+  /** Noun and past participle, such as `evaluation.passed`. */
+  name: string;
+  /** Evaluation, plan or batch id. */
+  subject: string;
+  /** Revision of the aggregate (or the check's id): same aggregate, revision and name, same id. */
+  revision: string;
+  /** Position in the life of the aggregate, as CloudEvents' `sequence`. */
+  sequence: number;
+  correlation?: string;
+  causation?: string;
+  /** Milliseconds since the epoch. */
+  time: number;
+  data: Record<string, unknown>;
+}
+
+/** Id of an event: a hash of aggregate, revision and name, so that a repeat is the same event (DESIGN 5.4). */
+export function eventId(subject: string, revision: string, name: string): string {
+  return sha256(`${subject}\u0000${revision}\u0000${name}`).slice(0, 32);
+}
+
+/** A CloudEvents 1.0 event in JSON format; extensions in `[a-z0-9]` only (DESIGN 7). */
+export function makeEvent(input: EventInput): OutboxEvent {
+  const id = eventId(input.subject, input.revision, input.name);
+  const type = EVENT_PREFIX + input.name + EVENT_VERSION;
+  const event: Record<string, unknown> = {
+    specversion: '1.0',
+    id,
+    source: `/sluice/${input.fleet}`,
+    type,
+    subject: input.subject,
+    time: new Date(input.time).toISOString(),
+    datacontenttype: 'application/json',
+    partitionkey: input.subject,
+    sequence: String(input.sequence),
+  };
+  if (input.correlation !== undefined) event.correlationid = input.correlation;
+  if (input.causation !== undefined) event.causationid = input.causation;
+  event.data = input.data;
+  return { id, type, json: JSON.stringify(event) };
+}

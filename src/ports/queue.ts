@@ -1,0 +1,28 @@
+import type { Chunk } from '../core/manifest.js';
+import type { Pack } from '../core/packing.js';
+
+/** A pack as an executor receives it. */
+export interface PackJob {
+  chunk: string;
+  attempt: number;
+  generation: number;
+  pack: Pack;
+  /** Runs so far, this one included, from 1. */
+  tries: number;
+  /** How often the job was given up by a worker that died or stopped answering. */
+  stalled: number;
+  /** Aborted when the run is to stop: drain deadline, lost lock. */
+  signal: AbortSignal;
+}
+
+/** `split`: not run; these packs are to be run in its place. */
+export type PackAnswer = { kind: 'done' } | { kind: 'split'; packs: Pack[] };
+
+/** One flow per chunk: its packs, then its decision (DESIGN 5.2). */
+export interface WorkQueue {
+  /** Repeatable: the same chunk, attempt and generation is enqueued once. */
+  enqueue(chunk: Pick<Chunk, 'id' | 'attempt'>, generation: number, packs: readonly Pack[]): Promise<void>;
+  /** Whether the flow is still on its way to a decision by itself. */
+  isAlive(chunk: Pick<Chunk, 'id' | 'attempt'>, generation: number): Promise<boolean>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,191 @@
+import type { BatchOpening, BatchRecord } from '../core/batch.js';
+import type { OutboxEvent } from '../core/events.js';
+import type { Chunk } from '../core/manifest.js';
+import type { PackedResults } from '../core/results-codec.js';
+
+/** Content stored once under its SHA-256 (claim check, DESIGN 5.1). */
+export interface Blob {
+  digest: string;
+  content: string;
+}
+
+/** A chunk as it stands. */
+export interface ChunkRecord {
+  chunk: Chunk;
+  /** Raised whenever the chunk is enqueued anew (DESIGN 5.6). */
+  generation: number;
+}
+
+/** What one pack brought back, in the order in which it was written. */
+export interface PackResults {
+  evaluations: {
+    /** Position of the evaluation in its chunk. */
+    position: number;
+    /** Position of the first check that the results are for. */
+    firstCheck: number;
+    results: PackedResults;
+  }[];
+}
+
+/** One evaluation's decision, ready to be committed together with its events. */
+export interface DecisionToCommit {
+  position: number;
+  evaluation: string;
+  /** The decision as it will stand for ever. */
+  json: string;
+  status: 'passed' | 'failed' | 'errored';
+  vacuousPasses: number;
+  events: OutboxEvent[];
+}
+
+export interface CommitAnswer {
+  /** Positions that this commit decided; the others had a decision already. */
+  fresh: number[];
+  /** Whether the whole chunk is decided now. */
+  chunkDone: boolean;
+  /** The batch after the commit. */
+  batch: BatchRecord | undefined;
+}
+
+/** A decided evaluation as it is stored. */
+export interface StoredDecision {
+  position: number;
+  decision: string;
+  /** JSON of {@link PackedResults}. */
+  results: string;
+}
+
+/** Evaluations of one chunk that were decided together. */
+export interface DecidedEntry {
+  chunk: string;
+  positions: number[];
+}
+
+export type AcceptAnswer =
+  | { accepted: true }
+  /** Evaluations that were accepted before, by whom ever; nothing of this chunk was stored. */
+  | { accepted: false; reason: 'standing'; standing: string[] }
+  /** `batch_closed`: sealed or over, and some of these are not part of it. */
+  | { accepted: false; reason: 'batch_closed' | 'outbox_full' };
+
+/** Batches: opened once, sealed once, completed once. */
+export interface BatchStore {
+  /** Opens the batch, or returns the one that stands under its id, untouched. */
+  openBatch(opening: BatchOpening): Promise<BatchRecord>;
+  batch(id: string): Promise<BatchRecord | undefined>;
+  /** Fixes the total. The first seal stands; returns the batch after it. */
+  sealBatch(id: string, total: number): Promise<BatchRecord | undefined>;
+  /** Open to completed by compare-and-set, with its event; false when it was not open and complete. */
+  completeBatch(id: string, now: number, event: OutboxEvent): Promise<boolean>;
+  /** Writes the event once per step (0-10, tenths of the total); false when the step was reported before. */
+  progressBatch(id: string, step: number, event: OutboxEvent): Promise<boolean>;
+  /** Open, sealed batches in which everything is decided, for the sweeper. */
+  unfinishedBatches(): Promise<string[]>;
+  /** Ids of the batch's chunks with the input index of their first evaluation, in that order. */
+  chunksOf(batch: string): Promise<{ id: string; firstIndex: number }[]>;
+  /** What was decided after the cursor ('' for the beginning), waiting up to `waitMs` for the first entry. */
+  decidedSince(
+    batch: string,
+    cursor: string,
+    waitMs: number,
+  ): Promise<{ entries: DecidedEntry[]; cursor: string }>;
+}
+
+/** Evaluations: accepted with their manifest before any job, decided exactly once. */
+export interface EvaluationStore {
+  /**
+   * One atomic step: the chunk's manifest, its place among the open ones until `checkAt`, the lease
+   * on its blobs until `leaseUntil`, and its events. Blobs are written before it.
+   */
+  accept(
+    chunk: Chunk,
+    blobs: readonly Blob[],
+    events: readonly OutboxEvent[],
+    checkAt: number,
+    leaseUntil: number,
+  ): Promise<AcceptAnswer>;
+  /** For each evaluation id the chunk and position that it stands under. */
+  locate(evaluations: readonly string[]): Promise<({ chunk: string; position: number } | undefined)[]>;
+  blobs(digests: readonly string[]): Promise<(string | undefined)[]>;
+  chunk(id: string): Promise<ChunkRecord | undefined>;
+  chunks(ids: readonly string[]): Promise<(ChunkRecord | undefined)[]>;
+  /** Looks at the chunk again at `checkAt` at the latest. */
+  deferCheck(chunk: string, checkAt: number): Promise<void>;
+  /** Undecided chunks whose time to be looked at has come, the most overdue first. */
+  dueChunks(now: number, limit: number): Promise<string[]>;
+  /** From `expected` to `expected + 1`; undefined when another raised it or all is decided. */
+  raiseGeneration(chunk: string, expected: number, checkAt: number): Promise<number | undefined>;
+  /** Appends results; `late` ones (the chunk is decided or gone) are kept apart. */
+  record(chunk: string, results: PackResults): Promise<'stored' | 'late'>;
+  /** Everything recorded, in the order of writing: the first result of a check stands. */
+  recorded(chunk: string): Promise<PackResults[]>;
+  /** Results are staged in pieces under `stage`, then one small step writes decisions and events. */
+  commit(
+    chunk: Chunk,
+    stage: string,
+    results: readonly { position: number; json: string }[],
+    decisions: readonly DecisionToCommit[],
+    now: number,
+    retentionMs: number,
+  ): Promise<CommitAnswer>;
+  /** Decisions of a chunk with their results; only those that are decided. */
+  decisions(chunk: string, positions?: readonly number[]): Promise<StoredDecision[]>;
+}
+
+/** An outbox entry: a position in the outbox and the event. */
+export interface OutboxEntry {
+  position: string;
+  event: OutboxEvent;
+}
+
+/** Events, in the order in which they were decided. */
+export interface Outbox {
+  /** Entries after `cursor` ('' for the oldest that is kept), waiting up to `waitMs` for the first. */
+  events(cursor: string, count: number, waitMs: number): Promise<OutboxEntry[]>;
+  /** Position of the newest entry; '' when there is none. */
+  lastEvent(): Promise<string>;
+  /** Entries at these positions that are still kept. */
+  eventsAt(positions: readonly string[]): Promise<OutboxEntry[]>;
+  /** Registers a reader that starts after `from`; a reader that exists keeps its place. */
+  openReader(reader: string, from: string): Promise<void>;
+  /** New entries for one of the reader's consumers, and those that a dead consumer held for `reclaimMs`. */
+  claim(
+    reader: string,
+    consumer: string,
+    count: number,
+    waitMs: number,
+    reclaimMs: number,
+  ): Promise<OutboxEntry[]>;
+  acknowledge(reader: string, positions: readonly string[]): Promise<void>;
+  /** Entries handed to delivery hold back trimming until they are delivered or buried. */
+  holdBack(reader: string, positions: readonly string[]): Promise<void>;
+  letGo(reader: string, positions: readonly string[]): Promise<void>;
+  /** Claimed, waiting or held back for this reader: 0 means that all so far is delivered. */
+  outstanding(reader: string): Promise<number>;
+  closeReader(reader: string): Promise<void>;
+  /** Drops what every reader has delivered and is older than `keepMs` or beyond `keepCount`; returns how many. */
+  trim(now: number, keepMs: number, keepCount: number): Promise<number>;
+  /** Keeps an event that could not be delivered, with its reason, and writes the event that says so. */
+  bury(reader: string, entry: OutboxEntry, reason: string, now: number, notice?: OutboxEvent): Promise<void>;
+}
+
+export type RoleName = 'worker' | 'aggregator' | 'dispatcher' | 'sweeper';
+
+/** Processes that are alive. */
+export interface Roster {
+  beat(role: RoleName, id: string, now: number): Promise<void>;
+  leave(role: RoleName, id: string): Promise<void>;
+  /** Those that beat since `since`. */
+  alive(since: number): Promise<{ role: RoleName; id: string }[]>;
+}
+
+/** All state of a fleet. One contract suite holds every implementation to it. */
+export interface Store {
+  readonly batches: BatchStore;
+  readonly evaluations: EvaluationStore;
+  readonly outbox: Outbox;
+  readonly roster: Roster;
+  /** Whether what was acknowledged survives this process. */
+  readonly durable: boolean;
+  close(): Promise<void>;
+}

@@ -1,0 +1,138 @@
+import type { OutboxEvent } from '../../core/events.js';
+import type { Chunk } from '../../core/manifest.js';
+import type {
+  AcceptAnswer,
+  Blob,
+  ChunkRecord,
+  CommitAnswer,
+  DecisionToCommit,
+  EvaluationStore,
+  PackResults,
+  StoredDecision,
+} from '../../ports/store.js';
+import type { MemoryState } from './state.js';
+
+/** Evaluations in memory; blobs are kept as long as the process. */
+export class MemoryEvaluations implements EvaluationStore {
+  readonly #state: MemoryState;
+
+  constructor(state: MemoryState) {
+    this.#state = state;
+  }
+
+  async accept(
+    chunk: Chunk,
+    blobs: readonly Blob[],
+    events: readonly OutboxEvent[],
+    checkAt: number,
+  ): Promise<AcceptAnswer> {
+    const state = this.#state;
+    const batch = state.batches.get(chunk.batch);
+    const standing = chunk.evaluations.map(({ id }) => id).filter((id) => state.places.has(id));
+    const all = standing.length === chunk.evaluations.length;
+    if (!all && (batch?.record.state !== 'open' || batch.record.total !== null)) {
+      return { accepted: false, reason: 'batch_closed' };
+    }
+    if (standing.length > 0) return { accepted: false, reason: 'standing', standing };
+    if (state.outbox.length >= state.outboxCap) return { accepted: false, reason: 'outbox_full' };
+    if (batch === undefined) return { accepted: false, reason: 'batch_closed' };
+    for (const { digest, content } of blobs) state.blobs.set(digest, content);
+    chunk.evaluations.forEach(({ id }, position) => {
+      state.places.set(id, { chunk: chunk.id, position });
+    });
+    state.chunks.set(chunk.id, { chunk, generation: 1, checkAt, recorded: [], decisions: new Map() });
+    batch.chunks.push({ id: chunk.id, firstIndex: chunk.evaluations[0]?.index ?? 0 });
+    batch.record.accepted += chunk.evaluations.length;
+    state.append(events);
+    return { accepted: true };
+  }
+
+  async locate(evaluations: readonly string[]): Promise<({ chunk: string; position: number } | undefined)[]> {
+    return evaluations.map((id) => this.#state.places.get(id));
+  }
+
+  async blobs(digests: readonly string[]): Promise<(string | undefined)[]> {
+    return digests.map((digest) => this.#state.blobs.get(digest));
+  }
+
+  async chunk(id: string): Promise<ChunkRecord | undefined> {
+    const found = this.#state.chunks.get(id);
+    return found && { chunk: found.chunk, generation: found.generation };
+  }
+
+  async chunks(ids: readonly string[]): Promise<(ChunkRecord | undefined)[]> {
+    return Promise.all(ids.map((id) => this.chunk(id)));
+  }
+
+  async deferCheck(id: string, checkAt: number): Promise<void> {
+    const chunk = this.#state.chunks.get(id);
+    if (chunk !== undefined) chunk.checkAt = checkAt;
+  }
+
+  async dueChunks(now: number, limit: number): Promise<string[]> {
+    return [...this.#state.chunks.values()]
+      .filter((c) => c.checkAt <= now && c.decisions.size < c.chunk.evaluations.length)
+      .sort((a, b) => a.checkAt - b.checkAt)
+      .slice(0, limit)
+      .map((c) => c.chunk.id);
+  }
+
+  async raiseGeneration(id: string, expected: number, checkAt: number): Promise<number | undefined> {
+    const chunk = this.#state.chunks.get(id);
+    if (chunk === undefined || chunk.generation !== expected) return undefined;
+    if (chunk.decisions.size === chunk.chunk.evaluations.length) return undefined;
+    chunk.checkAt = checkAt;
+    chunk.generation += 1;
+    return chunk.generation;
+  }
+
+  async record(id: string, results: PackResults): Promise<'stored' | 'late'> {
+    const chunk = this.#state.chunks.get(id);
+    if (chunk === undefined || chunk.decisions.size === chunk.chunk.evaluations.length) {
+      this.#state.late.push({ chunk: id, results });
+      return 'late';
+    }
+    chunk.recorded.push(results);
+    return 'stored';
+  }
+
+  async recorded(id: string): Promise<PackResults[]> {
+    return [...(this.#state.chunks.get(id)?.recorded ?? [])];
+  }
+
+  async commit(
+    { id, batch: batchId }: Chunk,
+    _stage: string,
+    results: readonly { position: number; json: string }[],
+    decisions: readonly DecisionToCommit[],
+  ): Promise<CommitAnswer> {
+    const state = this.#state;
+    const chunk = state.chunks.get(id);
+    if (chunk === undefined) return { fresh: [], chunkDone: false, batch: undefined };
+    const batch = state.batches.get(batchId);
+    const staged = new Map(results.map(({ position, json }) => [position, json]));
+    const fresh: number[] = [];
+    for (const { position, json, status, vacuousPasses, events } of decisions) {
+      if (chunk.decisions.has(position)) continue;
+      chunk.decisions.set(position, { position, decision: json, results: staged.get(position) ?? '[[],[]]' });
+      fresh.push(position);
+      state.append(events);
+      if (batch === undefined) continue;
+      batch.record.decided += 1;
+      batch.record[status] += 1;
+      batch.record.vacuousPasses += vacuousPasses;
+    }
+    const chunkDone = chunk.decisions.size === chunk.chunk.evaluations.length;
+    if (chunkDone) chunk.recorded = [];
+    if (fresh.length > 0) batch?.log.push({ chunk: id, positions: fresh });
+    state.wake();
+    return { fresh, chunkDone, batch: batch && structuredClone(batch.record) };
+  }
+
+  async decisions(id: string, positions?: readonly number[]): Promise<StoredDecision[]> {
+    const decisions = this.#state.chunks.get(id)?.decisions;
+    if (decisions === undefined) return [];
+    const wanted = positions ?? [...decisions.keys()].sort((a, b) => a - b);
+    return wanted.flatMap((position) => decisions.get(position) ?? []);
+  }
+}

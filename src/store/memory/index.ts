@@ -1,0 +1,18 @@
+import type { Store } from '../../ports/store.js';
+import { MemoryBatches } from './batches.js';
+import { MemoryEvaluations } from './evaluations.js';
+import { MemoryOutbox, MemoryRoster } from './outbox.js';
+import { MemoryState } from './state.js';
+
+/** A store that ends with the process: the inline engine's. */
+export function openMemoryStore(options: { outboxCap: number }): Store {
+  const state = new MemoryState(options.outboxCap);
+  return {
+    batches: new MemoryBatches(state),
+    evaluations: new MemoryEvaluations(state),
+    outbox: new MemoryOutbox(state),
+    roster: new MemoryRoster(),
+    durable: false,
+    async close() {},
+  };
+}

@@ -1,0 +1,138 @@
+import type { OutboxEvent } from '../../core/events.js';
+import type { Outbox, OutboxEntry, RoleName, Roster } from '../../ports/store.js';
+import type { MemoryState } from './state.js';
+
+const order = (position: string): number => Number.parseInt(position || '0', 10);
+
+interface Reader {
+  /** Order of the last entry that was claimed. */
+  claimed: number;
+  pending: Map<string, { entry: OutboxEntry; consumer: string; since: number }>;
+  held: Set<string>;
+}
+
+/** The outbox in memory. */
+export class MemoryOutbox implements Outbox {
+  readonly #state: MemoryState;
+  readonly #readers = new Map<string, Reader>();
+  readonly #dead = new Map<string, { entry: OutboxEntry; reason: string; at: number }[]>();
+
+  constructor(state: MemoryState) {
+    this.#state = state;
+  }
+
+  #after(position: number): OutboxEntry[] {
+    const first = order(this.#state.outbox[0]?.position ?? '0');
+    return this.#state.outbox.slice(Math.max(0, position - first + 1));
+  }
+
+  async events(cursor: string, count: number, waitMs: number): Promise<OutboxEntry[]> {
+    if (this.#after(order(cursor)).length === 0) await this.#state.changed(waitMs);
+    return this.#after(order(cursor)).slice(0, count);
+  }
+
+  async lastEvent(): Promise<string> {
+    return this.#state.outbox.at(-1)?.position ?? '';
+  }
+
+  async eventsAt(positions: readonly string[]): Promise<OutboxEntry[]> {
+    const wanted = new Set(positions);
+    return this.#state.outbox.filter((entry) => wanted.has(entry.position));
+  }
+
+  async openReader(reader: string, from: string): Promise<void> {
+    if (this.#readers.has(reader)) return;
+    this.#readers.set(reader, { claimed: order(from), pending: new Map(), held: new Set() });
+  }
+
+  #reader(name: string): Reader {
+    const reader = this.#readers.get(name);
+    if (reader === undefined) throw new Error(`no reader ${name}`);
+    return reader;
+  }
+
+  async claim(
+    name: string,
+    consumer: string,
+    count: number,
+    waitMs: number,
+    reclaimMs: number,
+  ): Promise<OutboxEntry[]> {
+    const reader = this.#reader(name);
+    const abandoned = [...reader.pending.values()].filter((p) => Date.now() - p.since >= reclaimMs);
+    if (abandoned.length > 0) {
+      const taken = abandoned.slice(0, count);
+      for (const p of taken) Object.assign(p, { consumer, since: Date.now() });
+      return taken.map((p) => p.entry);
+    }
+    if (this.#after(reader.claimed).length === 0) await this.#state.changed(waitMs);
+    const entries = this.#after(reader.claimed).slice(0, count);
+    for (const entry of entries) {
+      reader.pending.set(entry.position, { entry, consumer, since: Date.now() });
+      reader.claimed = order(entry.position);
+    }
+    return entries;
+  }
+
+  async acknowledge(name: string, positions: readonly string[]): Promise<void> {
+    for (const position of positions) this.#reader(name).pending.delete(position);
+  }
+
+  async holdBack(name: string, positions: readonly string[]): Promise<void> {
+    for (const position of positions) this.#reader(name).held.add(position);
+  }
+
+  async letGo(name: string, positions: readonly string[]): Promise<void> {
+    for (const position of positions) this.#reader(name).held.delete(position);
+  }
+
+  async outstanding(name: string): Promise<number> {
+    const reader = this.#readers.get(name);
+    if (reader === undefined) return 0;
+    return reader.pending.size + reader.held.size + this.#after(reader.claimed).length;
+  }
+
+  async closeReader(name: string): Promise<void> {
+    this.#readers.delete(name);
+  }
+
+  async trim(_now: number, _keepMs: number, keepCount: number): Promise<number> {
+    const needed = [...this.#readers.values()].flatMap((reader) => [
+      reader.claimed + 1,
+      ...[...reader.pending.keys(), ...reader.held].map(order),
+    ]);
+    const excess = this.#state.outbox.length - keepCount;
+    const limit = Math.min(...needed, order(this.#state.outbox[Math.max(0, excess)]?.position ?? '0'));
+    const before = this.#state.outbox.length;
+    if (excess > 0) this.#state.outbox = this.#state.outbox.filter((e) => order(e.position) >= limit);
+    return before - this.#state.outbox.length;
+  }
+
+  async bury(
+    name: string,
+    entry: OutboxEntry,
+    reason: string,
+    now: number,
+    notice?: OutboxEvent,
+  ): Promise<void> {
+    this.#dead.set(name, [...(this.#dead.get(name) ?? []), { entry, reason, at: now }]);
+    if (notice !== undefined) this.#state.append([notice]);
+  }
+}
+
+/** Heartbeats in memory. */
+export class MemoryRoster implements Roster {
+  readonly #beats = new Map<string, { role: RoleName; id: string; at: number }>();
+
+  async beat(role: RoleName, id: string, now: number): Promise<void> {
+    this.#beats.set(`${role}/${id}`, { role, id, at: now });
+  }
+
+  async leave(role: RoleName, id: string): Promise<void> {
+    this.#beats.delete(`${role}/${id}`);
+  }
+
+  async alive(since: number): Promise<{ role: RoleName; id: string }[]> {
+    return [...this.#beats.values()].filter((beat) => beat.at >= since).map(({ role, id }) => ({ role, id }));
+  }
+}

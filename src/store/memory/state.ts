@@ -1,0 +1,59 @@
+import { EventEmitter, once } from 'node:events';
+import type { BatchRecord } from '../../core/batch.js';
+import type { OutboxEvent } from '../../core/events.js';
+import type { Chunk } from '../../core/manifest.js';
+import type { DecidedEntry, OutboxEntry, PackResults, StoredDecision } from '../../ports/store.js';
+
+interface MemoryBatch {
+  record: BatchRecord;
+  chunks: { id: string; firstIndex: number }[];
+  log: DecidedEntry[];
+  step: number;
+}
+
+interface MemoryChunk {
+  chunk: Chunk;
+  generation: number;
+  checkAt: number;
+  recorded: PackResults[];
+  decisions: Map<number, StoredDecision>;
+}
+
+/** What the parts of the in-memory store share. Every step between two awaits is atomic. */
+export class MemoryState {
+  readonly batches = new Map<string, MemoryBatch>();
+  readonly chunks = new Map<string, MemoryChunk>();
+  readonly places = new Map<string, { chunk: string; position: number }>();
+  readonly blobs = new Map<string, string>();
+  readonly late: { chunk: string; results: PackResults }[] = [];
+  outbox: OutboxEntry[] = [];
+  readonly outboxCap: number;
+  #sequence = 0;
+  readonly #changes = new EventEmitter().setMaxListeners(0);
+
+  constructor(outboxCap: number) {
+    this.outboxCap = outboxCap;
+  }
+
+  append(events: readonly OutboxEvent[]): void {
+    for (const event of events) {
+      this.#sequence += 1;
+      this.outbox.push({ position: `${this.#sequence}-0`, event });
+    }
+    if (events.length > 0) this.wake();
+  }
+
+  wake(): void {
+    this.#changes.emit('change');
+  }
+
+  /** The next change, or `waitMs` at most. */
+  async changed(waitMs: number): Promise<void> {
+    if (waitMs <= 0) return;
+    try {
+      await once(this.#changes, 'change', { signal: AbortSignal.timeout(waitMs) });
+    } catch {
+      // Time is up; nothing changed.
+    }
+  }
+}

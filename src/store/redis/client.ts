@@ -1,0 +1,87 @@
+import { Redis, type RedisOptions } from 'ioredis';
+import { SluiceError } from '../../core/problem.js';
+
+/** Prefix of every key of a fleet on one shard; the hash tag keeps it on one node of a cluster. */
+export function keyPrefix(fleet: string): string {
+  return `${fleet}:{0}:`;
+}
+
+/** How connections behave: patient with outages, impatient with a primary that became a replica. */
+export const redisOptions = {
+  maxRetriesPerRequest: null,
+  enableReadyCheck: true,
+  retryStrategy: (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 6), 2000),
+  reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
+} satisfies RedisOptions;
+
+function unreachable(url: string, reason: string): SluiceError {
+  const shown = url.replace(/\/\/[^@/]*@/, '//***@');
+  return new SluiceError(
+    'REDIS_UNREACHABLE',
+    `Redis at ${shown} cannot be reached: ${reason}. Start it, or give another address with --redis or REDIS_URL.`,
+  );
+}
+
+function checkUrl(url: string): void {
+  let parsed: URL;
+  try {
+    parsed = new URL(url);
+  } catch {
+    throw new SluiceError(
+      'USAGE',
+      `"${url}" is not a Redis URL; expected redis://host:port or rediss://host:port.`,
+    );
+  }
+  if (parsed.protocol !== 'redis:' && parsed.protocol !== 'rediss:') {
+    throw new SluiceError(
+      'USAGE',
+      `A Redis URL starts with redis:// or rediss://; found "${parsed.protocol}//".`,
+    );
+  }
+}
+
+/**
+ * Connects, or throws REDIS_UNREACHABLE within `timeoutMs`. Once connected, the client survives
+ * outages: commands wait until Redis is back.
+ */
+export async function connectRedis(url: string, timeoutMs = 5000): Promise<Redis> {
+  checkUrl(url);
+  const client = new Redis(url, { ...redisOptions, lazyConnect: true, connectTimeout: timeoutMs });
+  let last = 'no answer';
+  const note = (error: Error) => {
+    last = error.message || (error as { code?: string }).code || 'connection refused';
+  };
+  client.on('error', note);
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(last)), timeoutMs);
+  });
+  try {
+    await Promise.race([client.connect().then(() => client.ping()), deadline]);
+  } catch (error) {
+    client.disconnect();
+    const reason = last === 'no answer' ? (error as Error).message : last;
+    throw unreachable(url, reason);
+  } finally {
+    clearTimeout(timer);
+  }
+  return client;
+}
+
+/** Throws unless this Redis can be trusted with a fleet: version 6.2 or newer, no eviction (DESIGN 5.7). */
+export async function assertFit(client: Redis): Promise<void> {
+  const info = await client.info();
+  const version = /redis_version:(\S+)/.exec(info)?.[1] ?? '0';
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major < 6 || (major === 6 && minor < 2)) {
+    throw new SluiceError('REDIS_VERSION', `Redis ${version} is too old; Sluice needs 6.2 or newer.`);
+  }
+  const policy = /maxmemory_policy:(\S+)/.exec(info)?.[1] ?? 'unknown';
+  if (policy !== 'noeviction') {
+    throw new SluiceError(
+      'REDIS_POLICY',
+      `Redis has maxmemory-policy ${policy}, which may drop accepted work when memory runs out. ` +
+        'Set it to noeviction: redis-cli CONFIG SET maxmemory-policy noeviction',
+    );
+  }
+}

@@ -1,0 +1,25 @@
+import type { Redis } from 'ioredis';
+import type { Scripts } from './scripts.js';
+
+/** What the parts of the Redis store share. */
+export interface RedisContext {
+  /** For commands that answer at once. */
+  client: Redis;
+  /** A connection of its own for commands that wait, made on first use. */
+  waiting: (purpose: string) => Redis;
+  scripts: Scripts;
+  prefix: string;
+  /** Entries of the outbox above which nothing more is accepted. */
+  outboxCap: number;
+}
+
+type Reply = [Error | null, unknown];
+
+/** The answers of a pipeline; the first error is thrown. */
+export function unwrap(replies: Reply[] | null): unknown[] {
+  if (replies === null) throw new Error('the pipeline was aborted');
+  return replies.map(([error, value]) => {
+    if (error !== null) throw error;
+    return value;
+  });
+}

@@ -1,0 +1,193 @@
+import type { OutboxEvent } from '../../core/events.js';
+import type { Chunk } from '../../core/manifest.js';
+import type {
+  AcceptAnswer,
+  Blob,
+  ChunkRecord,
+  CommitAnswer,
+  DecisionToCommit,
+  EvaluationStore,
+  PackResults,
+  StoredDecision,
+} from '../../ports/store.js';
+import type { RedisBatches } from './batches.js';
+import { type RedisContext, unwrap } from './context.js';
+
+const LATE_KEPT = 10_000;
+/** Results staged by one command, so that no command holds Redis for long (DESIGN 5.4). */
+const STAGE_PIECE = 200;
+
+/** Evaluations in Redis: a hash per chunk with manifest and decisions, blobs by digest beside it. */
+export class RedisEvaluations implements EvaluationStore {
+  readonly #context: RedisContext;
+  readonly #batches: RedisBatches;
+
+  constructor(context: RedisContext, batches: RedisBatches) {
+    this.#context = context;
+    this.#batches = batches;
+  }
+
+  #key(kind: string, id: string): string {
+    return `${this.#context.prefix}${kind}:${id}`;
+  }
+
+  async accept(
+    chunk: Chunk,
+    blobs: readonly Blob[],
+    events: readonly OutboxEvent[],
+    checkAt: number,
+    leaseUntil: number,
+  ): Promise<AcceptAnswer> {
+    const { client, scripts, prefix, outboxCap } = this.#context;
+    const lease = Math.max(1, leaseUntil - chunk.acceptedAt);
+    const writes = client.pipeline();
+    for (const { digest, content } of blobs) {
+      writes.set(this.#key('blob', digest), content, 'PX', lease, 'NX');
+    }
+    const stored = blobs.length > 0 ? writes.exec() : undefined;
+    const answer = scripts.accept(
+      prefix,
+      chunk.id,
+      chunk.batch,
+      JSON.stringify(chunk),
+      checkAt,
+      chunk.evaluations[0]?.index ?? 0,
+      lease,
+      outboxCap,
+      chunk.evaluations.length,
+      blobs.length,
+      events.length,
+      ...chunk.evaluations.map((evaluation) => evaluation.id),
+      ...blobs.map((blob) => blob.digest),
+      ...events.map((event) => event.json),
+    );
+    // The commands are sent in this order on one connection: blobs are there before the manifest.
+    const [written, [word, ...rest]] = await Promise.all([stored, answer as Promise<string[]>]);
+    if (written !== undefined) unwrap(written);
+    if (word === 'accepted') return { accepted: true };
+    if (word === 'standing') return { accepted: false, reason: 'standing', standing: rest };
+    return { accepted: false, reason: word as 'batch_closed' | 'outbox_full' };
+  }
+
+  async locate(evaluations: readonly string[]): Promise<({ chunk: string; position: number } | undefined)[]> {
+    if (evaluations.length === 0) return [];
+    const places = await this.#context.client.mget(evaluations.map((id) => this.#key('eval', id)));
+    return places.map((place) => {
+      const at = place?.lastIndexOf(':') ?? -1;
+      return place && at > 0
+        ? { chunk: place.slice(0, at), position: Number(place.slice(at + 1)) }
+        : undefined;
+    });
+  }
+
+  async blobs(digests: readonly string[]): Promise<(string | undefined)[]> {
+    if (digests.length === 0) return [];
+    const found = await this.#context.client.mget(digests.map((digest) => this.#key('blob', digest)));
+    return found.map((content) => content ?? undefined);
+  }
+
+  async chunk(id: string): Promise<ChunkRecord | undefined> {
+    return (await this.chunks([id]))[0];
+  }
+
+  async chunks(ids: readonly string[]): Promise<(ChunkRecord | undefined)[]> {
+    if (ids.length === 0) return [];
+    const reads = this.#context.client.pipeline();
+    for (const id of ids) reads.hmget(this.#key('chunk', id), 'm', 'g');
+    const found = unwrap(await reads.exec()) as (string | null)[][];
+    return found.map(([manifest, generation]) =>
+      manifest ? { chunk: JSON.parse(manifest) as Chunk, generation: Number(generation) } : undefined,
+    );
+  }
+
+  async deferCheck(chunk: string, checkAt: number): Promise<void> {
+    await this.#context.client.zadd(`${this.#context.prefix}open`, 'XX', checkAt, chunk);
+  }
+
+  async dueChunks(now: number, limit: number): Promise<string[]> {
+    return this.#context.client.zrangebyscore(`${this.#context.prefix}open`, '-inf', now, 'LIMIT', 0, limit);
+  }
+
+  async raiseGeneration(chunk: string, expected: number, checkAt: number): Promise<number | undefined> {
+    const { scripts, prefix } = this.#context;
+    const raised = Number(await scripts.raise(prefix, chunk, expected, checkAt));
+    return raised === 0 ? undefined : raised;
+  }
+
+  async record(chunk: string, results: PackResults): Promise<'stored' | 'late'> {
+    const { scripts, prefix } = this.#context;
+    const stored = await scripts.record(prefix, chunk, JSON.stringify(results), LATE_KEPT);
+    return stored === 1 ? 'stored' : 'late';
+  }
+
+  async recorded(chunk: string): Promise<PackResults[]> {
+    const found = await this.#context.client.lrange(this.#key('res', chunk), 0, -1);
+    return found.map((json) => JSON.parse(json) as PackResults);
+  }
+
+  async commit(
+    chunk: Chunk,
+    stage: string,
+    results: readonly { position: number; json: string }[],
+    decisions: readonly DecisionToCommit[],
+    now: number,
+    retentionMs: number,
+  ): Promise<CommitAnswer> {
+    const { client, scripts, prefix } = this.#context;
+    const staged = this.#key('rs', `${chunk.id}:${stage}`);
+    const writes = client.pipeline();
+    for (let i = 0; i < results.length; i += STAGE_PIECE) {
+      const piece = results.slice(i, i + STAGE_PIECE);
+      writes.hset(staged, ...piece.flatMap(({ position, json }) => [String(position), json]));
+    }
+    writes.pexpire(staged, retentionMs + Math.max(0, chunk.deadline - now));
+    const written = writes.exec();
+    const args = decisions.flatMap((d) => [
+      d.position,
+      d.evaluation,
+      d.json,
+      d.status,
+      d.vacuousPasses,
+      d.events.length,
+      ...d.events.map((event) => event.json),
+    ]);
+    const committed = scripts.commit(
+      prefix,
+      chunk.id,
+      chunk.batch,
+      stage,
+      retentionMs,
+      decisions.length,
+      ...args,
+    );
+    const [replies, [left = -1, ...fresh]] = await Promise.all([written, committed as Promise<number[]>]);
+    unwrap(replies);
+    if (fresh.length === 0) await client.unlink(staged);
+    return { fresh, chunkDone: left === 0, batch: await this.#batches.batch(chunk.batch) };
+  }
+
+  async decisions(chunk: string, positions?: readonly number[]): Promise<StoredDecision[]> {
+    const { client } = this.#context;
+    const hash = await client.hgetall(this.#key('chunk', chunk));
+    const wanted = positions ?? this.#decidedPositions(hash);
+    const found = wanted.filter((position) => hash[`d${position}`] !== undefined);
+    if (found.length === 0) return [];
+    const reads = client.pipeline();
+    for (const position of found) {
+      reads.hget(this.#key('rs', `${chunk}:${hash[`s${position}`]}`), String(position));
+    }
+    const results = unwrap(await reads.exec()) as (string | null)[];
+    return found.map((position, i) => ({
+      position,
+      decision: hash[`d${position}`] as string,
+      results: results[i] ?? '[[],[]]',
+    }));
+  }
+
+  #decidedPositions(hash: Record<string, string>): number[] {
+    return Object.keys(hash)
+      .filter((field) => /^d\d+$/.test(field))
+      .map((field) => Number(field.slice(1)))
+      .sort((a, b) => a - b);
+  }
+}

@@ -1,0 +1,201 @@
+import type { OutboxEvent } from '../../core/events.js';
+import type { Outbox, OutboxEntry } from '../../ports/store.js';
+import { type RedisContext, unwrap } from './context.js';
+
+type Entry = [id: string, fields: string[] | null];
+type StreamReply = [key: string, entries: Entry[]][] | null;
+
+const START = '0-0';
+
+/** Milliseconds of a stream id: enough to find the oldest of those held back. */
+const order = (position: string): number => Number(position.split('-')[0]);
+
+/** Negative, zero or positive, as for sorting, for two stream ids. */
+function comparePositions(a: string, b: string): number {
+  const [aTime = '0', aSeq = '0'] = a.split('-');
+  const [bTime = '0', bSeq = '0'] = b.split('-');
+  return Number(aTime) - Number(bTime) || Number(aSeq) - Number(bSeq);
+}
+
+function entriesOf(found: readonly Entry[]): OutboxEntry[] {
+  const entries: OutboxEntry[] = [];
+  for (const [position, fields] of found) {
+    const json = fields?.[1];
+    if (json === undefined) continue;
+    const { id, type } = JSON.parse(json) as { id: string; type: string };
+    entries.push({ position, event: { id, type, json } });
+  }
+  return entries;
+}
+
+/** The outbox as a Redis stream; each reader is a consumer group (DESIGN 5.5). */
+export class RedisOutbox implements Outbox {
+  readonly #context: RedisContext;
+
+  constructor(context: RedisContext) {
+    this.#context = context;
+  }
+
+  get #stream(): string {
+    return `${this.#context.prefix}outbox`;
+  }
+
+  #held(reader: string): string {
+    return `${this.#context.prefix}held:${reader}`;
+  }
+
+  async events(cursor: string, count: number, waitMs: number): Promise<OutboxEntry[]> {
+    const from = cursor === '' ? START : cursor;
+    const reply = (
+      waitMs > 0
+        ? await this.#context
+            .waiting('tail')
+            .xread('COUNT', count, 'BLOCK', waitMs, 'STREAMS', this.#stream, from)
+        : await this.#context.client.xread('COUNT', count, 'STREAMS', this.#stream, from)
+    ) as StreamReply;
+    return entriesOf(reply?.[0]?.[1] ?? []);
+  }
+
+  async lastEvent(): Promise<string> {
+    const [last] = await this.#context.client.xrevrange(this.#stream, '+', '-', 'COUNT', 1);
+    return last?.[0] ?? '';
+  }
+
+  async eventsAt(positions: readonly string[]): Promise<OutboxEntry[]> {
+    const [first, last] = [positions[0], positions.at(-1)];
+    if (first === undefined || last === undefined) return [];
+    const wanted = new Set(positions);
+    const found = (await this.#context.client.xrange(this.#stream, first, last)) as Entry[];
+    return entriesOf(found.filter(([position]) => wanted.has(position)));
+  }
+
+  async openReader(reader: string, from: string): Promise<void> {
+    try {
+      await this.#context.client.xgroup('CREATE', this.#stream, reader, from === '' ? '0' : from, 'MKSTREAM');
+    } catch (error) {
+      if (!(error as Error).message.startsWith('BUSYGROUP')) throw error;
+    }
+  }
+
+  async claim(
+    reader: string,
+    consumer: string,
+    count: number,
+    waitMs: number,
+    reclaimMs: number,
+  ): Promise<OutboxEntry[]> {
+    const client = this.#context.waiting(`claim:${reader}`);
+    const [, reclaimed] = (await client.xautoclaim(
+      this.#stream,
+      reader,
+      consumer,
+      reclaimMs,
+      START,
+      'COUNT',
+      count,
+    )) as [string, Entry[]];
+    if (reclaimed.length > 0) return entriesOf(reclaimed);
+    const reply = (await client.xreadgroup(
+      'GROUP',
+      reader,
+      consumer,
+      'COUNT',
+      count,
+      'BLOCK',
+      Math.max(1, waitMs),
+      'STREAMS',
+      this.#stream,
+      '>',
+    )) as StreamReply;
+    return entriesOf(reply?.[0]?.[1] ?? []);
+  }
+
+  async acknowledge(reader: string, positions: readonly string[]): Promise<void> {
+    if (positions.length > 0) await this.#context.client.xack(this.#stream, reader, ...positions);
+  }
+
+  async holdBack(reader: string, positions: readonly string[]): Promise<void> {
+    const members = positions.flatMap((position) => [order(position), position]);
+    if (members.length > 0) await this.#context.client.zadd(this.#held(reader), ...members);
+  }
+
+  async letGo(reader: string, positions: readonly string[]): Promise<void> {
+    if (positions.length > 0) await this.#context.client.zrem(this.#held(reader), ...positions);
+  }
+
+  async outstanding(reader: string): Promise<number> {
+    const { client } = this.#context;
+    const [groups, held] = await Promise.all([this.#groups(), client.zcard(this.#held(reader))]);
+    const group = groups.find(({ name }) => name === reader);
+    if (group === undefined) return held;
+    const waiting = (await client.xrange(this.#stream, `(${group.lastDelivered}`, '+', 'COUNT', 1)).length;
+    return group.pending + held + waiting;
+  }
+
+  async closeReader(reader: string): Promise<void> {
+    const { client } = this.#context;
+    await client.xgroup('DESTROY', this.#stream, reader);
+    await client.del(this.#held(reader));
+  }
+
+  async #groups(): Promise<{ name: string; pending: number; lastDelivered: string }[]> {
+    const { client } = this.#context;
+    if ((await client.exists(this.#stream)) === 0) return [];
+    const reply = (await client.xinfo('GROUPS', this.#stream)) as (string | number)[][];
+    return reply.map((fields) => {
+      const map = new Map<unknown, unknown>();
+      for (let i = 0; i + 1 < fields.length; i += 2) map.set(fields[i], fields[i + 1]);
+      return {
+        name: String(map.get('name')),
+        pending: Number(map.get('pending')),
+        lastDelivered: String(map.get('last-delivered-id')),
+      };
+    });
+  }
+
+  /** The first position that some reader still needs; undefined when there is no reader. */
+  async #needed(): Promise<string | undefined> {
+    const { client } = this.#context;
+    const needed: string[] = [];
+    for (const group of await this.#groups()) {
+      needed.push(group.lastDelivered);
+      if (group.pending > 0) {
+        const [, first] = (await client.xpending(this.#stream, group.name)) as [number, string];
+        needed.push(first);
+      }
+      needed.push(...(await client.zrange(this.#held(group.name), '0', '0')));
+    }
+    return needed.sort(comparePositions)[0];
+  }
+
+  async trim(now: number, keepMs: number, keepCount: number): Promise<number> {
+    const { client } = this.#context;
+    const needed = await this.#needed();
+    const length = await client.xlen(this.#stream);
+    let limit = `${now - keepMs}-0`;
+    if (length > keepCount) {
+      const [excess] = await client
+        .xrevrange(this.#stream, '+', '-', 'COUNT', keepCount)
+        .then((kept) => kept.slice(-1));
+      if (excess !== undefined && comparePositions(excess[0], limit) > 0) limit = excess[0];
+    }
+    if (needed !== undefined && comparePositions(needed, limit) < 0) limit = needed;
+    return client.xtrim(this.#stream, 'MINID', limit);
+  }
+
+  async bury(
+    reader: string,
+    entry: OutboxEntry,
+    reason: string,
+    now: number,
+    notice?: OutboxEvent,
+  ): Promise<void> {
+    const { client, prefix } = this.#context;
+    const key = `${prefix}dead:${reader}`;
+    const record = JSON.stringify({ event: JSON.parse(entry.event.json), reason, buried_at: now });
+    const writes = client.multi();
+    writes.hset(key, entry.event.id, record);
+    if (notice !== undefined) writes.xadd(this.#stream, '*', 'e', notice.json);
+    unwrap(await writes.exec());
+  }
+}

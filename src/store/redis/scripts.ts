@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import type { Redis } from 'ioredis';
+
+const NAMES = [
+  'accept',
+  'commit',
+  'record',
+  'raise',
+  'open-batch',
+  'seal-batch',
+  'complete-batch',
+  'progress-batch',
+] as const;
+
+/** Name of a script in `src/store/lua`. */
+export type ScriptName = (typeof NAMES)[number];
+
+type Arg = string | number;
+export type Script = (prefix: string, ...args: Arg[]) => Promise<unknown>;
+export type Scripts = Record<ScriptName, Script>;
+
+const commandName = (name: ScriptName): string => `sluice_${name.replaceAll('-', '_')}`;
+
+/** Makes the scripts known to a client; each takes the key prefix as its only key. */
+export function defineScripts(client: Redis): Scripts {
+  const scripts = {} as Scripts;
+  for (const name of NAMES) {
+    const lua = readFileSync(new URL(`../lua/${name}.lua`, import.meta.url), 'utf8');
+    client.defineCommand(commandName(name), { numberOfKeys: 1, lua });
+    const command = (client as unknown as Record<string, Script>)[commandName(name)];
+    if (command === undefined) throw new Error(`script ${name} is not defined`);
+    scripts[name] = command.bind(client);
+  }
+  return scripts;
+}

@@ -1,0 +1,66 @@
+import type { Consumer, ConsumerDeps } from '../queues/consumers.js';
+import { errorLogger, type FleetEngine, processName } from '../src/compose.js';
+import type { RoleName } from '../src/ports/store.js';
+
+/** Milliseconds between heartbeats; a role is taken for dead after three. */
+export const BEAT_MS = 2000;
+export const DEAD_AFTER_MS = 3 * BEAT_MS;
+
+/** A role that runs in this process. */
+export interface Role {
+  name: RoleName;
+  id: string;
+  /** Takes nothing new, finishes what it has in hand until the configured deadline, and leaves. */
+  stop(): Promise<void>;
+}
+
+/** What a role's consumers are opened with. */
+export function consumerDeps({ config, redisUrl, log }: FleetEngine): ConsumerDeps {
+  return {
+    place: { url: redisUrl, fleet: config.fleet },
+    stall: {
+      lockMs: config.worker.lock,
+      stalledIntervalMs: config.worker.stalled_interval,
+      maxStalls: config.worker.max_stalls,
+    },
+    onError: errorLogger(log),
+  };
+}
+
+/** Gives a role its heartbeat and its orderly end. */
+export async function startRole(
+  engine: FleetEngine,
+  name: RoleName,
+  open: (id: string) => Promise<Consumer> | Consumer,
+): Promise<Role> {
+  const { store, clock, config, log } = engine;
+  const id = processName();
+  const consumer = await open(id);
+  const trouble = errorLogger(log);
+  const beat = () => store.roster.beat(name, id, clock.now()).catch(trouble);
+  await beat();
+  const timer = setInterval(beat, BEAT_MS);
+  log.info({ role: name, id, fleet: config.fleet }, `${name} is up`);
+  return {
+    name,
+    id,
+    async stop() {
+      clearInterval(timer);
+      await consumer.drain(config.worker.drain);
+      await Promise.race([
+        store.roster.leave(name, id).catch(trouble),
+        new Promise((resolve) => setTimeout(resolve, 1000).unref()),
+      ]);
+      log.info({ role: name, id }, `${name} has stopped`);
+    },
+  };
+}
+
+/** Resolves when this process is told to end: SIGTERM, SIGINT, or the parent that started it is gone. */
+export function untilTold(): Promise<string> {
+  return new Promise((resolve) => {
+    process.once('SIGTERM', () => resolve('SIGTERM'));
+    process.once('SIGINT', () => resolve('SIGINT'));
+    process.once('disconnect', () => resolve('the parent process is gone'));
+  });
+}
