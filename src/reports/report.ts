@@ -20,3 +20,13 @@ export interface DecisionOrderReport extends Named {
 
 /** One report format. Neither kind keeps the batch in memory; `out` is ended by the caller. */
 export type Report = InputOrderReport | DecisionOrderReport;
+
+/** How a report for people may look. */
+export interface ReportOptions {
+  colour: boolean;
+  /** Columns at which long texts are cut. */
+  width: number;
+}
+
+/** What a report's file exports: one line in built-in.ts. */
+export type ReportFactory = (options: ReportOptions) => Report;
