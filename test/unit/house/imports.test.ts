@@ -36,6 +36,17 @@ describe('dependency-cruiser', () => {
   }, 60_000);
 });
 
+describe('the layers', () => {
+  const layered: RegExp[] = rules.forbidden
+    .filter((rule: { to: { pathNot?: string; path?: string } }) => rule.to.path?.startsWith('^(?:src|queues'))
+    .map((rule: { from: { path: string } }) => new RegExp(rule.from.path));
+
+  it.each(readdirSync(join(ROOT, 'src')))('src/%s belongs to one', (name) => {
+    const file = name.endsWith('.ts') ? `src/${name}` : `src/${name}/x.ts`;
+    expect(layered.some((rule) => rule.test(file))).toBe(true);
+  });
+});
+
 describe('the rules on imports', () => {
   let base: string;
   let violations: string[];
