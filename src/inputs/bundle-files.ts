@@ -7,8 +7,8 @@ import type { Bundle } from '../ports/runner.js';
 import { readFailure } from './text.js';
 
 /** Limits of a bundle: it travels through Redis to every worker that needs it. */
-export const MAX_BUNDLE_FILES = 200;
-export const MAX_BUNDLE_BYTES = 5 * 2 ** 20;
+const MAX_BUNDLE_FILES = 200;
+const MAX_BUNDLE_BYTES = 5 * 2 ** 20;
 
 /** A bundle as it is stored: canonical JSON of `Bundle`, and the SHA-256 of that. */
 export interface StoredBundle {

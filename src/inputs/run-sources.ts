@@ -13,7 +13,7 @@ export interface RunSource {
 }
 
 /** Endings of the files that a folder gives. */
-export const RUN_FILE_ENDINGS = ['.json', '.jsonl', '.ndjson', '.traj'] as const;
+const RUN_FILE_ENDINGS = ['.json', '.jsonl', '.ndjson', '.traj'] as const;
 
 function isRunFile(name: string): boolean {
   const wanted: readonly string[] = RUN_FILE_ENDINGS;

@@ -5,7 +5,7 @@ import type { Report, ReportFactory, ReportOptions } from './report.js';
 import { text } from './text.js';
 
 /** Every report. */
-export const REPORTS: readonly ReportFactory[] = [
+const REPORTS: readonly ReportFactory[] = [
   json, //
   junit,
   ndjson,

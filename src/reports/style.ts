@@ -5,7 +5,7 @@ export type Tone = 'good' | 'bad' | 'warn' | 'dim' | 'strong';
 const CODES: Readonly<Record<Tone, number>> = { good: 32, bad: 31, warn: 33, dim: 2, strong: 1 };
 
 /** On one line and without control characters, so that no log steers a terminal. */
-export function oneLine(text: string): string {
+function oneLine(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
 }
 

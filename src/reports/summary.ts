@@ -2,9 +2,9 @@ import type { EvaluationDocument } from '../core/document.js';
 import type { RuleResult } from '../core/result.js';
 
 /** Failing evaluations that a scenario shows in full; the rest are counted. */
-export const MAX_FAILING = 10;
+const MAX_FAILING = 10;
 /** Rules that one failing evaluation shows. */
-export const MAX_RULES = 10;
+const MAX_RULES = 10;
 
 /** An informational rule that did not hold, over all evaluations of its scenario. */
 export interface Advisory {
