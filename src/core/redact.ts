@@ -19,14 +19,14 @@ export interface Redactor {
 
 const KEY =
   '(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)';
-const VALUE = `(?:"[^"\\n]*"|'[^'\\n]*'|[^\\s"',;&)}\\]]+)`;
+const VALUE = `(?:\\[redacted\\]|"[^"\\n]*"|'[^'\\n]*'|[^\\s"',;&)}\\]]+)`;
 
 /**
  * Each pattern is a short prefix (group 1, kept) and the secret after it. Those whose secret must
  * be followed by something start only at the beginning of a run, so that none is quadratic.
  */
 const PATTERNS: readonly RegExp[] = [
-  /()(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}/g,
+  /()(?:AKIA|ASIA)[A-Z0-9]{16}/g,
   /()gh[pousr]_[A-Za-z0-9]{20,}/g,
   /()github_pat_[A-Za-z0-9_]{20,}/g,
   /()gl(?:pat|ptt|dt|rt|ft|soat|cbt|agent)-[A-Za-z0-9_-]{16,}/g,
@@ -35,7 +35,7 @@ const PATTERNS: readonly RegExp[] = [
   /()(?<![A-Za-z0-9])(?:sk-[A-Za-z0-9_-]{20,}|AIza[A-Za-z0-9_-]{35}|npm_[A-Za-z0-9]{36})/g,
   /()(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*/g,
   /(authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:[A-Za-z]{1,20} {1,4})?)[^\s"',;\\]+/gi,
-  /((?<![a-z])bearer\s{1,4})[A-Za-z0-9._~+/=-]{16,}/gi,
+  /(bearer\s{1,4})[A-Za-z0-9._~+/=-]{16,}/gi,
   new RegExp(`(${KEY}\\\\?["']?\\s{0,8}[:=]\\s{0,8}\\\\?)${VALUE}`, 'gi'),
   new RegExp(`(--[a-z-]{0,24}${KEY}\\s{1,4})${VALUE}`, 'gi'),
   /(:\/\/[^\s/@:]{0,256}:)[^\s/@]{1,512}(?=@)/g,

@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { idFrom } from './digest.js';
 import { isPlainObject } from './json.js';
-import type { EvaluationOptions, ManifestEntry } from './manifest.js';
+import type { EvaluationOptions } from './manifest.js';
 import { redact } from './redact.js';
-import { type CheckResult, OUTCOMES, type RuleResult } from './result.js';
+import { type CheckResult, OUTCOMES } from './result.js';
 import { isSkipped } from './scenario/checks.js';
-import { type Scenario, validationName } from './scenario/model.js';
+import type { Scenario } from './scenario/model.js';
 import type { Verdict } from './validators/validator.js';
 
 /** Most bytes of a malformed answer that are kept (DESIGN 3.5). */
@@ -77,11 +76,14 @@ export function normalizeReturn(value: unknown): Verdict {
   };
 }
 
+/** The result of a check that brought nothing back: an error, never a pass (DESIGN 5.4). */
+export function missingResult(): CheckResult {
+  const message = 'no result: the check brought nothing back before the decision';
+  return { outcome: 'error', message, data: {}, ...NOTHING_RAN };
+}
+
 function settleOne(raw: unknown, strict: boolean): CheckResult {
-  if (raw === undefined || raw === null) {
-    const message = 'no result: the check brought nothing back before the decision';
-    return { outcome: 'error', message, data: {}, ...NOTHING_RAN };
-  }
+  if (raw === undefined || raw === null) return missingResult();
   const parsed = parsedResult(raw);
   if (parsed === undefined || parsed.outcome === 'skipped') {
     const message = 'no result: what the check brought back is malformed';
@@ -118,36 +120,5 @@ export function settleResults(
     const message =
       'skipped: gateway rules apply only to runs that came in through the gateway (--from gateway)';
     return { outcome: 'skipped', message, data: {}, ...NOTHING_RAN };
-  });
-}
-
-/** Settled results as users see them (DESIGN 3.5), in rule order. `attempt` counts from 1. */
-export function materialize(
-  scenario: Scenario,
-  _entry: ManifestEntry,
-  attempt: number,
-  results: readonly CheckResult[],
-): RuleResult[] {
-  return scenario.rules.map((rule, position) => {
-    const result = results[position] ?? settleOne(undefined, false);
-    const { scope, index, label, validator, required, negate } = rule;
-    return {
-      validation: validationName(scenario, rule),
-      mode: required ? 'required' : 'informational',
-      outcome: result.outcome,
-      passed: result.outcome === 'pass',
-      message: result.message,
-      data: result.data,
-      duration_ms: result.duration_ms,
-      attempt,
-      tries: result.tries,
-      worker: result.worker,
-      read_only: result.read_only,
-      attachment_id: idFrom('attachment', scenario.digest, scope, String(index)),
-      attachment_resource: `scenario/${scenario.key}`,
-      attachment_scope: 'direct',
-      attachment_scope_target: null,
-      rule: { scope, index, label, validator, required, negate },
-    };
   });
 }

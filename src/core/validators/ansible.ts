@@ -19,8 +19,8 @@ const bundlePath = z
 
 const params = z.object({
   ansiblePath: bundlePath.describe('Playbook to run, relative to the scenario’s folder and inside it'),
-  inventory: bundlePath.describe('Inventory, relative to the scenario’s folder and inside it').optional(),
-  extra_vars: z.record(z.string(), z.json()).describe('Extra variables for the playbook').optional(),
+  inventory: bundlePath.optional().describe('Inventory, relative to the scenario’s folder and inside it'),
+  extra_vars: z.record(z.string(), z.json()).optional().describe('Extra variables for the playbook'),
 });
 type Params = z.infer<typeof params>;
 
