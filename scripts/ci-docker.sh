@@ -80,7 +80,7 @@ build_image() {
 
 fleet() {
   step "building the image"
-  "${compose[@]}" build > "$work/compose-build.log" 2>&1 || { tail -40 "$work/compose-build.log" >&2; return 1; }
+  "${compose[@]}" build --force-rm > "$work/compose-build.log" 2>&1 || { tail -40 "$work/compose-build.log" >&2; return 1; }
   SLUICE_REDIS_PORT=$(node -e 's=require("net").createServer().listen(0,"127.0.0.1",()=>{console.log(s.address().port);s.close()})')
   export SLUICE_REDIS_PORT
   step "a fleet with two workers, Redis on 127.0.0.1:$SLUICE_REDIS_PORT"
