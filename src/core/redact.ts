@@ -41,9 +41,28 @@ const PATTERNS: readonly RegExp[] = [
   /(:\/\/[^\s/@:]{0,256}:)[^\s/@]{1,512}(?=@)/g,
 ];
 
-/** Every pattern above needs one of these; most texts have none. */
-const PREFILTER =
-  /A[KS]IA|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox[a-z]-|hooks\.slack|sk-|AIza|npm_|eyJ|[Aa]uthorization|AUTHORIZATION|[Bb]earer|BEARER|passw|PASSW|Passw|phrase|PHRASE|ecret|SECRET|oken|TOKEN|[_-]?[Kk]ey|KEY|redential|REDENTIAL|:\/\/[^\s/@:]{0,256}:/;
+/**
+ * Every pattern above needs one of these; most texts have none. Alternatives of one length and
+ * one case, on a text in lower case, are several times faster than one expression for all.
+ */
+const WORDS = /token|secre|passw|phras|beare|crede|autho/;
+const PREFIXES: readonly RegExp[] = [
+  /A[KS]IA|AIza/,
+  /gh[pousr]_|github_pat_/,
+  /gl[a-z]{2,5}-/,
+  /xox|npm_|eyJ|sk-/,
+  /:\/\/[^\s/@:]{0,256}:[^\s/@]{1,512}@/,
+];
+
+/** Shortest text that can hold a secret and what announces it. */
+const SHORTEST = 6;
+
+function mayHoldSecret(text: string): boolean {
+  if (text.length < SHORTEST) return false;
+  const lower = text.toLowerCase();
+  if (WORDS.test(lower) || lower.includes('key') || lower.includes('hooks.slack')) return true;
+  return PREFIXES.some((prefix) => prefix.test(text));
+}
 
 const BEGIN = '-----BEGIN ';
 const BEGIN_KEY = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/y;
@@ -123,7 +142,7 @@ export function createRedactor(extra: readonly string[] = []): Redactor {
   const extras = extra.map((pattern) => RE2JS.compile(pattern));
   const spans = (text: string): Span[] => {
     const found: Span[] = [];
-    if (PREFILTER.test(text)) for (const pattern of PATTERNS) found.push(...patternSpans(text, pattern));
+    if (mayHoldSecret(text)) for (const pattern of PATTERNS) found.push(...patternSpans(text, pattern));
     if (text.includes(BEGIN)) found.push(...keyBlocks(text));
     for (const pattern of extras) found.push(...extraSpans(text, pattern));
     return found.length > 1 ? merged(found) : found;

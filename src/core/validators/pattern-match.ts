@@ -72,8 +72,8 @@ function excerptOf(view: SubjectView, text: SearchText, start: number, end: numb
 }
 
 function shortPattern(pattern: string): string {
-  const points = Array.from(pattern.slice(0, 200));
-  return points.length > 60 ? `/${points.slice(0, 60).join('')}…/` : `/${pattern}/`;
+  if (pattern.length <= 60) return `/${pattern}/`;
+  return `/${Array.from(pattern.slice(0, 120)).slice(0, 60).join('')}…/`;
 }
 
 type Hit = Extract<MatchOutcome, { found: true }>;
