@@ -1,0 +1,30 @@
+import Table from 'cli-table3';
+import type { DoctorReport } from '../../doctor/check.js';
+import { runDoctor } from '../../doctor/run.js';
+import type { FleetOptions } from '../options.js';
+import { plain, print, printJson } from '../output.js';
+import { loadSettings } from '../redis.js';
+
+/** The findings as a table for people. */
+export function doctorTable({ checks }: DoctorReport): string {
+  const width = process.stdout.columns ?? 120;
+  const rest = Math.max(40, width - 32);
+  const found = Math.floor(rest * 0.45);
+  const table = new Table({
+    head: ['check', 'status', 'found', 'advice'],
+    colWidths: [16, 8, found, rest - found],
+    wordWrap: true,
+    style: { head: [], border: [] },
+  });
+  for (const check of checks) table.push([check.name, check.status, plain(check.found), plain(check.advice)]);
+  return `${table.toString()}\n`;
+}
+
+/** `sluice doctor`; answers 0, or 3 when a finding says that something will not work. */
+export async function doctorCommand(options: FleetOptions): Promise<number> {
+  const { redis } = await loadSettings(options);
+  const report = await runDoctor({ dir: '.sluice', ...(redis === undefined ? {} : { redisUrl: redis }) });
+  if (options.json) await printJson(report);
+  else await print(doctorTable(report));
+  return report.status === 'fail' ? 3 : 0;
+}

@@ -1,0 +1,67 @@
+import type { Config } from '../../../config/schema.js';
+import { startAggregator } from '../../../workers/aggregator.js';
+import { openSinkReader, startDispatcher } from '../../../workers/dispatcher.js';
+import { startExecutor } from '../../../workers/executor.js';
+import { type Role, untilTold } from '../../../workers/lifecycle.js';
+import { startSweeper } from '../../../workers/sweeper.js';
+import { type FleetEngine, openFleet } from '../../compose.js';
+import { SluiceError } from '../../core/problem.js';
+import type { RoleName } from '../../ports/store.js';
+import { CHILD_REDIS } from '../executors.js';
+import { checkLogLevel, createLog } from '../log.js';
+import { type FleetOptions, ProblemList, wholeNumber } from '../options.js';
+import { print, say } from '../output.js';
+import { loadSettings, requireRedis } from '../redis.js';
+
+/** Opens a reader for each sink, from the oldest event that is kept when it is new. */
+export async function startSinks(engine: FleetEngine, sinks: readonly string[]): Promise<Role> {
+  const readers = [];
+  for (const sink of new Set(sinks)) readers.push(await openSinkReader(sink, engine.redisUrl));
+  for (const { name } of readers) await engine.store.outbox.openReader(name, '');
+  return startDispatcher(engine, readers);
+}
+
+function start(role: RoleName, engine: FleetEngine, sinks: readonly string[]): Promise<Role> {
+  if (role === 'worker') return startExecutor(engine);
+  if (role === 'aggregator') return startAggregator(engine);
+  if (role === 'sweeper') return startSweeper(engine);
+  return startSinks(engine, sinks);
+}
+
+/** Runs one role until it is told to end (SIGTERM, Ctrl-C, the parent gone), drains, and answers 0. */
+export async function runRole(
+  role: RoleName,
+  options: FleetOptions & { concurrency?: string; sink?: string[] },
+): Promise<number> {
+  const problems = new ProblemList();
+  const level = (await problems.take(() => checkLogLevel(options.logLevel, 'info'))) ?? 'info';
+  const concurrency = wholeNumber('--concurrency', options.concurrency, 1, problems);
+  const settings = await problems.take(() => loadSettings(options));
+  problems.throwIfAny('USAGE', `the ${role} was not started.`);
+  const config = withConcurrency(settings as Config, concurrency);
+  const sinks = [...config.sinks, ...(options.sink ?? [])];
+  if (role === 'dispatcher' && sinks.length === 0)
+    throw new SluiceError(
+      'USAGE',
+      'A dispatcher needs a sink: --sink KIND=TARGET, or sinks: in the settings.',
+    );
+  const place = await requireRedis(config);
+  delete process.env[CHILD_REDIS];
+  if (place.isPrivate) say(`sluice: joining ${place.shown}`);
+  const told = untilTold();
+  const engine = await openFleet(config, place.url, createLog(level));
+  try {
+    const running = await start(role, engine, sinks);
+    if (options.json) await print(`${JSON.stringify({ role, id: running.id, fleet: config.fleet })}\n`);
+    await told;
+    await running.stop();
+  } finally {
+    await engine.close();
+    await place.release();
+  }
+  return 0;
+}
+
+function withConcurrency(config: Config, concurrency: number | undefined): Config {
+  return concurrency === undefined ? config : { ...config, worker: { ...config.worker, concurrency } };
+}

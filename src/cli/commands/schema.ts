@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { configSchema } from '../../../config/schema.js';
+import { evaluateDocumentSchema, evaluationDocumentSchema } from '../../core/document.js';
+import { nearestName, SluiceError } from '../../core/problem.js';
+import { ruleResultSchema } from '../../core/result.js';
+import { runRecordSchema } from '../../core/run-record.js';
+import { scenarioJsonSchema } from '../../core/scenario/schema.js';
+import { print, printJson } from '../output.js';
+
+interface Named {
+  about: string;
+  create(): unknown;
+}
+
+const input = (schema: z.ZodType) => () => z.toJSONSchema(schema, { io: 'input' });
+const output = (schema: z.ZodType) => () => z.toJSONSchema(schema, { io: 'output' });
+
+/** Every schema that `sluice schema NAME` prints. */
+export const SCHEMAS: Readonly<Record<string, Named>> = {
+  scenario: { about: 'scenario.json', create: scenarioJsonSchema },
+  run: { about: 'a run record, one JSON object a line', create: input(runRecordSchema) },
+  result: { about: 'the result of one check', create: output(ruleResultSchema) },
+  evaluation: { about: 'one evaluation, as reports show it', create: output(evaluationDocumentSchema) },
+  batch: { about: 'the document of evaluate --json', create: output(evaluateDocumentSchema) },
+  config: { about: 'the settings file', create: input(configSchema) },
+};
+
+/** `sluice schema [NAME]`; answers 0. Throws USAGE for a name that is none. */
+export async function printSchema(name: string | undefined, options: { json?: boolean }): Promise<number> {
+  const names = Object.keys(SCHEMAS);
+  if (name === undefined) {
+    const list = Object.entries(SCHEMAS).map(([key, { about }]) => ({ name: key, about }));
+    if (options.json) await printJson({ schemas: list });
+    else await print(list.map((entry) => `${entry.name.padEnd(12)}${entry.about}\n`).join(''));
+    return 0;
+  }
+  const found = names.includes(name) ? SCHEMAS[name] : undefined;
+  if (found === undefined) {
+    const nearest = nearestName(name, names);
+    throw new SluiceError('USAGE', `There is no schema "${name}".`, [
+      {
+        path: 'name',
+        message: 'is no schema',
+        found: name,
+        allowed: names,
+        ...(nearest === undefined ? {} : { nearest }),
+      },
+    ]);
+  }
+  await printJson(found.create());
+  return 0;
+}

@@ -1,0 +1,65 @@
+import { availableParallelism } from 'node:os';
+import type { Config } from '../../../config/schema.js';
+import { startAggregator } from '../../../workers/aggregator.js';
+import { type Role, untilTold } from '../../../workers/lifecycle.js';
+import { startSweeper } from '../../../workers/sweeper.js';
+import { openFleet } from '../../compose.js';
+import { Executors } from '../executors.js';
+import { checkLogLevel, createLog } from '../log.js';
+import { type FleetOptions, ProblemList, wholeNumber } from '../options.js';
+import { print, say } from '../output.js';
+import { loadSettings, type RedisPlace, requireRedis } from '../redis.js';
+import { startSinks } from './role.js';
+
+async function greet(place: RedisPlace, config: Config, workers: number, json: boolean): Promise<void> {
+  const roles = `aggregator, sweeper and ${workers} worker${workers === 1 ? '' : 's'}`;
+  if (json) {
+    const redis = place.isPrivate ? null : place.shown;
+    await print(`${JSON.stringify({ fleet: config.fleet, redis, private: place.isPrivate, workers })}\n`);
+    return;
+  }
+  const where = place.isPrivate ? '' : ` --redis ${place.shown}`;
+  say(`sluice: fleet ${config.fleet} is up on ${place.shown}: ${roles}. Ctrl-C ends it.`);
+  say(`Try in another terminal${place.isPrivate ? ', in this folder' : ''}:`);
+  say(`  sluice evaluate SCENARIO --runs FILE${where}`);
+  say(`  sluice events tail${where}`);
+}
+
+/** `sluice up`: a whole fleet in one process tree, until told to end; answers 0. */
+export async function up(options: FleetOptions & { workers?: string; sink?: string[] }): Promise<number> {
+  const problems = new ProblemList();
+  const level = (await problems.take(() => checkLogLevel(options.logLevel, 'info'))) ?? 'info';
+  const wanted = wholeNumber('--workers', options.workers, 1, problems);
+  const settings = await problems.take(() => loadSettings(options));
+  problems.throwIfAny('USAGE', 'nothing was started.');
+  const config = settings as Config;
+  const workers = wanted ?? Math.max(1, availableParallelism() - 1);
+  const place = await requireRedis(config);
+  const log = createLog(level);
+  const told = untilTold();
+  const engine = await openFleet(config, place.url, log);
+  const executors = new Executors(
+    {
+      redisUrl: place.url,
+      fleet: config.fleet,
+      config: options.config,
+      logLevel: level,
+      drainMs: config.worker.drain,
+    },
+    log,
+  );
+  const roles: Role[] = [];
+  try {
+    const sinks = [...config.sinks, ...(options.sink ?? [])];
+    if (sinks.length > 0) roles.push(await startSinks(engine, sinks));
+    executors.start(workers);
+    roles.push(await startAggregator(engine), await startSweeper(engine));
+    await greet(place, config, workers, options.json === true);
+    await told;
+  } finally {
+    await Promise.all([executors.stop(), ...roles.map((role) => role.stop())]);
+    await engine.close();
+    await place.release();
+  }
+  return 0;
+}

@@ -1,0 +1,126 @@
+import { ulid } from 'ulid';
+import type { Config } from '../../../config/schema.js';
+import type { EvaluationOptions } from '../../core/manifest.js';
+import { formatProblem, type Problem } from '../../core/problem.js';
+import type { RunSource } from '../../inputs/run-sources.js';
+import { type LoadedScenario, loadScenarios } from '../../inputs/scenario-files.js';
+import { spoolSources } from '../../inputs/spool.js';
+import { onInterrupt } from '../interrupt.js';
+import { ProblemList } from '../options.js';
+import { plain, print, say } from '../output.js';
+import { defaultSettings, loadSettings } from '../redis.js';
+import { type CheckedRuns, checkRuns, recordProblemsOf } from './checked-runs.js';
+import { judge } from './judge.js';
+import { checkOptions, type EvaluateSettings, type RawEvaluateOptions } from './options.js';
+import { dryRun, dryRunText } from './plan.js';
+import { unwritable } from './writable.js';
+
+/** Broken records that `--skip-invalid` names before it only counts them. */
+const MOST_NAMED = 50;
+const NOTHING = 'nothing was judged.';
+
+async function checkPlaces(settings: EvaluateSettings, problems: ProblemList): Promise<void> {
+  for (const { file } of settings.reports) {
+    const problem = file === '-' ? undefined : await unwritable('--report', file, true);
+    if (problem !== undefined) problems.add(problem);
+  }
+  for (const sink of settings.sinks) {
+    const file = /^ndjson=(.+)$/s.exec(sink)?.[1];
+    const problem = file === undefined ? undefined : await unwritable('--sink', file, false);
+    if (problem !== undefined) problems.add(problem);
+  }
+}
+
+function skippedTeller(): { onSkipped(problem: Problem): void; rest(): number } {
+  let told = 0;
+  return {
+    onSkipped(problem) {
+      told += 1;
+      if (told <= MOST_NAMED) say(`sluice: passed over: ${plain(formatProblem(problem))}`);
+    },
+    rest: () => Math.max(0, told - MOST_NAMED),
+  };
+}
+
+/** The first pass over all runs. Throws with every problem of options, scenarios and runs together. */
+async function checkAll(
+  raw: RawEvaluateOptions,
+  settings: EvaluateSettings,
+  loaded: readonly LoadedScenario[] | undefined,
+  sources: readonly RunSource[],
+  problems: ProblemList,
+  signal: AbortSignal,
+): Promise<CheckedRuns> {
+  if (loaded === undefined) {
+    const found = await recordProblemsOf(sources, settings.format, signal);
+    const others = problems.problems.length;
+    if (raw.skipInvalid !== true) problems.add(...found.problems);
+    problems.throwIfAny('USAGE', NOTHING, others + (raw.skipInvalid === true ? 0 : found.problemCount));
+  }
+  const teller = skippedTeller();
+  const scenarios = (loaded ?? []).map(({ scenario }) => scenario);
+  const runs = await checkRuns(sources, scenarios, {
+    format: settings.format,
+    skipInvalid: raw.skipInvalid === true,
+    named: new Set(raw.runs),
+    signal,
+    onSkipped: teller.onSkipped,
+  });
+  if (teller.rest() > 0) say(`sluice: ... and ${teller.rest()} more problems in what was passed over`);
+  if (runs.skipped > 0) say(`sluice: ${runs.skipped} broken records passed over (--skip-invalid)`);
+  const others = problems.problems.length;
+  problems.add(...runs.problems);
+  if (runs.total === 0 && runs.problemCount === 0)
+    problems.add({ path: '--runs', message: 'give no valid run', found: (raw.runs ?? []).join(' ') });
+  problems.throwIfAny(
+    others > 0 ? 'USAGE' : 'INVALID_RUNS',
+    NOTHING,
+    Math.max(problems.problems.length, others + runs.problemCount),
+  );
+  return runs;
+}
+
+/** `sluice evaluate`; answers with the exit code. Throws SluiceError for everything that is 2 or 3. */
+export async function evaluate(paths: readonly string[], raw: RawEvaluateOptions): Promise<number> {
+  const problems = new ProblemList();
+  const settings = await checkOptions(raw, problems);
+  const config = (await problems.take(() => loadSettings(raw))) ?? defaultSettings();
+  await checkPlaces(settings, problems);
+  const loaded = await problems.take(() => loadScenarios(paths));
+  if (raw.runs === undefined) problems.throwIfAny('USAGE', NOTHING);
+  const named = raw.runs ?? [];
+  const interrupt = onInterrupt(() => say('sluice: stopping; once more to stop at once'));
+  const spooled = await spoolSources(named, { signal: interrupt.signal });
+  try {
+    const runs = await checkAll(raw, settings, loaded, spooled.sources, problems, interrupt.signal);
+    const options = optionsOf(raw, settings, config);
+    const scenarios = loaded ?? [];
+    if (raw.dryRun === true) {
+      const plan = dryRun(scenarios, runs, options);
+      await print(raw.json === true ? `${JSON.stringify(plan)}\n` : dryRunText(plan));
+      return 0;
+    }
+    const id = settings.batch ?? ulid();
+    return await judge({
+      raw,
+      settings,
+      config,
+      loaded: scenarios,
+      runs,
+      options,
+      id,
+      signal: interrupt.signal,
+    });
+  } finally {
+    interrupt.dispose();
+    await spooled.cleanup();
+  }
+}
+
+function optionsOf(raw: RawEvaluateOptions, settings: EvaluateSettings, config: Config): EvaluationOptions {
+  return {
+    strict: raw.strict === true,
+    from: settings.from,
+    informationalErrors: config.evaluation.informational_errors,
+  };
+}

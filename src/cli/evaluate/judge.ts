@@ -1,0 +1,237 @@
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import type { Config } from '../../../config/schema.js';
+import { runBatch } from '../../app/run-batch.js';
+import type { Submission, SubmitSettings } from '../../app/submit.js';
+import { type Engine, type FleetEngine, openFleet, openInline } from '../../compose.js';
+import type { BatchRecord } from '../../core/batch.js';
+import type { EvaluationOptions } from '../../core/manifest.js';
+import { SluiceError } from '../../core/problem.js';
+import type { LoadedScenario } from '../../inputs/scenario-files.js';
+import { Executors } from '../executors.js';
+import { failureLines } from '../failure.js';
+import { createLog } from '../log.js';
+import { plain, say } from '../output.js';
+import { findRedis, type RedisPlace } from '../redis.js';
+import { BatchReports } from './batch-reports.js';
+import type { CheckedRuns } from './checked-runs.js';
+import type { EvaluateSettings, RawEvaluateOptions } from './options.js';
+import { blobsOf, openingOf } from './plan.js';
+import { openProgress, type Progress } from './progress.js';
+import { resumeCommand } from './resume.js';
+import { FleetSession } from './session.js';
+import { BatchSinks } from './sinks.js';
+import { batchDocument, verdictOf } from './verdict.js';
+
+/** A batch that is checked and ready to be judged. */
+export interface Job {
+  raw: RawEvaluateOptions;
+  settings: EvaluateSettings;
+  config: Config;
+  loaded: readonly LoadedScenario[];
+  runs: CheckedRuns;
+  options: EvaluationOptions;
+  id: string;
+  /** Fires with the first Ctrl-C. */
+  signal: AbortSignal;
+}
+
+/** How long an interrupted batch may take to stop when Redis does not answer. */
+const STOP_MS = 10_000;
+const TURN_EVERY = 16;
+
+const resumeOf = ({ id }: Job): string => resumeCommand(process.argv.slice(2), id);
+
+/** The Redis to use; undefined: judge in this process. Says so when nobody asked for that. */
+async function choosePlace({ settings, config }: Job): Promise<RedisPlace | undefined> {
+  if (settings.engine === 'inline') return undefined;
+  const place = await findRedis(config);
+  if (!('unavailable' in place)) return place;
+  if (settings.engine === 'fleet') {
+    throw new SluiceError(
+      'REDIS_UNREACHABLE',
+      `--engine fleet needs a Redis: none is named, and there is no private one: ${place.unavailable}.`,
+    );
+  }
+  say(
+    `sluice: there is no Redis (${place.unavailable}); judging in this process: nothing will survive it but what it prints and writes.`,
+  );
+  return undefined;
+}
+
+/** Lets timers and signals have their turn: in the inline engine nothing else would. */
+async function* inTurns(runs: AsyncIterable<Submission> | Iterable<Submission>): AsyncGenerator<Submission> {
+  let n = 0;
+  for await (const submission of runs) {
+    yield submission;
+    n += 1;
+    if (n % TURN_EVERY === 0) await nextTurn();
+  }
+}
+
+/** Everything that is open for one batch, closed in the right order. */
+interface Open {
+  engine: Engine;
+  place: RedisPlace | undefined;
+  sinks: BatchSinks;
+  session: FleetSession | undefined;
+  workers: number;
+  progress: Progress;
+  decided: { count: number };
+}
+
+async function openRoles(
+  job: Job,
+  engine: Engine,
+  place: RedisPlace | undefined,
+  decided: { count: number },
+): Promise<{ session: FleetSession | undefined; workers: number }> {
+  if (place === undefined) return { session: undefined, workers: 1 };
+  const { config, settings, raw } = job;
+  const standing = await engine.store.batches.batch(job.id);
+  if (standing !== undefined && standing.state !== 'open') return { session: undefined, workers: 1 };
+  const executors = new Executors(
+    {
+      redisUrl: place.url,
+      fleet: config.fleet,
+      config: raw.config,
+      logLevel: settings.logLevel,
+      drainMs: config.worker.drain,
+    },
+    engine.log,
+  );
+  return FleetSession.start({
+    engine: engine as FleetEngine,
+    executors,
+    workers: settings.workers,
+    shown: place.shown,
+    isPrivate: place.isPrivate,
+    resume: resumeOf(job),
+    decided: () => decided.count,
+  });
+}
+
+function submitSettings({ config, settings, runs }: Job, workers: number): SubmitSettings {
+  return {
+    fleet: config.fleet,
+    packing: settings.packing,
+    expected: runs.total,
+    workers,
+    deadlineMs: config.evaluation.deadline,
+    checkAfterMs: config.sweeper.check_after,
+  };
+}
+
+async function judged(job: Job, open: Open, reports: BatchReports): Promise<BatchRecord> {
+  const { engine, session, decided, progress } = open;
+  const retention = job.settings.retentionMs ?? job.config.evaluation.retention;
+  const opening = openingOf(job.id, engine.clock.now(), job.options, job.loaded, retention);
+  const stop = new AbortController();
+  const signal = AbortSignal.any([job.signal, stop.signal]);
+  const running = runBatch(
+    engine,
+    submitSettings(job, open.workers),
+    opening,
+    blobsOf(job.loaded),
+    inTurns(job.runs.submissions()),
+    signal,
+    {
+      async onDecided(entry) {
+        decided.count += entry.positions.length;
+        progress.advance(entry.positions.length);
+        await reports.add(entry);
+      },
+    },
+  );
+  running.catch(() => {});
+  const late = new Promise<never>((_, reject) => {
+    job.signal.addEventListener('abort', () => {
+      void delay(STOP_MS, undefined, { ref: false }).then(() => reject(interrupted(job, open)));
+    });
+  });
+  try {
+    const batch = await Promise.race([running, late, ...(session === undefined ? [] : [session.lost])]);
+    if (job.signal.aborted && batch.state === 'open') throw interrupted(job, open);
+    return batch;
+  } finally {
+    stop.abort();
+  }
+}
+
+function interrupted(job: Job, { decided, engine }: Open): SluiceError {
+  const counts = `Interrupted: ${decided.count} of ${job.runs.total} evaluations are decided.`;
+  const rest = engine.store.durable
+    ? `Finish the batch with: ${resumeOf(job)}`
+    : 'The inline engine keeps nothing, so there is nothing to go on from.';
+  return new SluiceError('INTERRUPTED', `${counts} ${rest}`);
+}
+
+/** Says what could not be written or delivered; true when something could not. */
+function tellTrouble(job: Job, failures: readonly unknown[], undelivered: readonly string[]): boolean {
+  for (const failure of failures) {
+    if (failure instanceof SluiceError) for (const line of failureLines(failure)) say(line);
+    else say(`sluice: a report could not be written: ${plain(String(failure))}`);
+  }
+  for (const sink of undelivered)
+    say(`sluice: --sink ${plain(sink)} lacks events of this batch; deliver the rest with: ${resumeOf(job)}`);
+  return failures.length + undelivered.length > 0;
+}
+
+async function judgeOn(
+  job: Job,
+  engine: Engine,
+  place: RedisPlace | undefined,
+  reports: BatchReports,
+): Promise<number> {
+  const decided = { count: 0 };
+  const sinks = await BatchSinks.open(engine, job.settings.sinks, job.id, {
+    configured: job.settings.workers !== 0,
+  });
+  let session: FleetSession | undefined;
+  let progress: Progress | undefined;
+  let keepReaders = true;
+  try {
+    const roles = await openRoles(job, engine, place, decided);
+    session = roles.session;
+    progress = openProgress(job.runs.total, job.raw.json === true);
+    reports.begin(engine.store);
+    const open = { engine, place, sinks, session, workers: roles.workers, progress, decided };
+    const batch = batchDocument(await judged(job, open, reports), engine.kind);
+    progress.stop();
+    const stopped = session?.stop();
+    const undelivered = await sinks.settle(job.signal);
+    keepReaders = undelivered.length > 0;
+    const failures = await reports.finish(batch);
+    await stopped;
+    const verdict = verdictOf(batch);
+    if (tellTrouble(job, failures, undelivered)) return 3;
+    if (verdict === 0 || job.raw.exitZero !== true) return verdict;
+    say('sluice: something failed or errored; the exit code is 0 because of --exit-zero');
+    return 0;
+  } catch (error) {
+    keepReaders = !(error instanceof SluiceError) || error.exitCode === 3;
+    throw error;
+  } finally {
+    progress?.stop();
+    await session?.stop();
+    await sinks.close(!keepReaders);
+  }
+}
+
+/** Judges a checked batch and prints it; answers with the exit code. Throws for what is 2 or 3. */
+export async function judge(job: Job): Promise<number> {
+  const reports = await BatchReports.open(job.settings.reports, job.raw.json === true);
+  let place: RedisPlace | undefined;
+  let engine: Engine | undefined;
+  try {
+    const log = createLog(job.settings.logLevel);
+    place = await choosePlace(job);
+    engine = place === undefined ? openInline(job.config, log) : await openFleet(job.config, place.url, log);
+    return await judgeOn(job, engine, place, reports);
+  } catch (error) {
+    await reports.abort();
+    throw error;
+  } finally {
+    const closing = Promise.allSettled([engine?.close(), place?.release()]);
+    await Promise.race([closing, delay(STOP_MS, undefined, { ref: false })]);
+  }
+}

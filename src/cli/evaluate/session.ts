@@ -1,0 +1,140 @@
+import { availableParallelism } from 'node:os';
+import { startAggregator } from '../../../workers/aggregator.js';
+import { DEAD_AFTER_MS, type Role } from '../../../workers/lifecycle.js';
+import { startSweeper } from '../../../workers/sweeper.js';
+import type { FleetEngine } from '../../compose.js';
+import { SluiceError } from '../../core/problem.js';
+import type { RoleName } from '../../ports/store.js';
+import type { Executors } from '../executors.js';
+import { say } from '../output.js';
+import { GIVE_UP_AFTER_MS, RoleWatch } from '../role-watch.js';
+
+const LOOK_EVERY_MS = 1000;
+
+/** Worker processes when nobody says how many: one core is left for the rest. */
+export function defaultWorkers(): number {
+  return Math.max(1, availableParallelism() - 1);
+}
+
+/** What to type to start a role by hand. */
+function startCommand(role: RoleName, shown: string, isPrivate: boolean): string {
+  return isPrivate ? `sluice ${role} (in this folder)` : `sluice ${role} --redis ${shown}`;
+}
+
+export interface SessionSettings {
+  engine: FleetEngine;
+  executors: Executors;
+  /** `--workers`. */
+  workers: number | undefined;
+  /** The Redis as it may be shown. */
+  shown: string;
+  isPrivate: boolean;
+  /** How to call the batch again. */
+  resume: string;
+  /** Evaluations decided so far. */
+  decided(): number;
+}
+
+/**
+ * The roles of a fleet for as long as one batch needs them: those without a live heartbeat are
+ * started here, also when another process takes its own away (DESIGN 8). `lost` rejects with
+ * NO_WORKERS or REDIS_UNREACHABLE when the batch has no chance any more.
+ */
+export class FleetSession {
+  readonly lost: Promise<never>;
+  readonly #settings: SessionSettings;
+  readonly #roles = new Map<RoleName, Role>();
+  readonly #watch = new RoleWatch();
+  #fail: (error: unknown) => void = () => {};
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+  #answeredAt = Date.now();
+
+  private constructor(settings: SessionSettings) {
+    this.#settings = settings;
+    this.lost = new Promise<never>((_, reject) => {
+      this.#fail = reject;
+    });
+    this.lost.catch(() => {});
+  }
+
+  /** Starts what is missing; answers once it runs, with the number of workers that share the batch. */
+  static async start(settings: SessionSettings): Promise<{ session: FleetSession; workers: number }> {
+    const session = new FleetSession(settings);
+    const alive = await session.#alive();
+    const { executors, workers } = settings;
+    if (workers !== undefined && workers > 0) executors.start(workers);
+    try {
+      await session.#startMissing(new Set(alive));
+    } catch (error) {
+      await session.stop();
+      throw error;
+    }
+    session.#timer = setInterval(() => session.#look(), LOOK_EVERY_MS);
+    const others = alive.filter((role) => role === 'worker').length;
+    return { session, workers: Math.max(1, others + executors.count) };
+  }
+
+  async #alive(): Promise<RoleName[]> {
+    const { store, clock } = this.#settings.engine;
+    const alive = await store.roster.alive(clock.now() - DEAD_AFTER_MS);
+    return alive.map(({ role }) => role);
+  }
+
+  async #startMissing(alive: ReadonlySet<RoleName>): Promise<void> {
+    const { engine, executors, workers } = this.#settings;
+    if (workers === 0) return;
+    if (!alive.has('worker') && executors.count === 0) executors.start(workers ?? defaultWorkers());
+    for (const [name, start] of [
+      ['aggregator', startAggregator],
+      ['sweeper', startSweeper],
+    ] as const) {
+      if (!alive.has(name) && !this.#roles.has(name)) this.#roles.set(name, await start(engine));
+    }
+  }
+
+  #look(): void {
+    if (Date.now() - this.#answeredAt > GIVE_UP_AFTER_MS) this.#fail(this.#silent());
+    if (this.#looking !== undefined) return;
+    this.#looking = this.#lookOnce()
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => {
+        this.#looking = undefined;
+      });
+  }
+
+  async #lookOnce(): Promise<void> {
+    const alive = new Set(await this.#alive());
+    this.#answeredAt = Date.now();
+    if (this.#timer === undefined) return;
+    await this.#startMissing(alive);
+    const answer = this.#watch.see(Date.now(), alive, this.#settings.decided());
+    if (answer.kind === 'fine') return;
+    const { shown, isPrivate, resume } = this.#settings;
+    const what = answer.missing.join(' and ');
+    const commands = answer.missing.map((role) => startCommand(role, shown, isPrivate)).join(' ; ');
+    if (answer.kind === 'warn') {
+      say(`sluice: no ${what} is alive; waiting. Start with: ${commands}`);
+      return;
+    }
+    const message = `No ${what} has been alive for ${GIVE_UP_AFTER_MS / 1000} s and nothing was decided. Start with: ${commands}. Then finish the batch with: ${resume}`;
+    this.#fail(new SluiceError('NO_WORKERS', message));
+  }
+
+  #silent(): SluiceError {
+    const { shown, resume } = this.#settings;
+    const seconds = GIVE_UP_AFTER_MS / 1000;
+    return new SluiceError(
+      'REDIS_UNREACHABLE',
+      `${shown} has not answered for ${seconds} s. Once it is back, finish the batch with: ${resume}`,
+    );
+  }
+
+  /** Drains the roles that run here and the worker processes started here. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    const roles = [...this.#roles.values()];
+    await Promise.all([this.#settings.executors.stop(), ...roles.map((role) => role.stop())]);
+  }
+}

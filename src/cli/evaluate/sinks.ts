@@ -1,0 +1,111 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { openSinkReader, startDispatcher } from '../../../workers/dispatcher.js';
+import type { Role } from '../../../workers/lifecycle.js';
+import { DEAD_AFTER_MS } from '../../../workers/lifecycle.js';
+import type { SinkReader } from '../../app/deliver.js';
+import type { Engine, FleetEngine } from '../../compose.js';
+import type { OutboxEvent } from '../../core/events.js';
+import { InlineDelivery } from '../../inline/delivery.js';
+
+const LOOK_EVERY_MS = 50;
+/** A consumer that died holds what it claimed for 30 s; a batch that is called again waits it out. */
+const DELIVERY_DEADLINE_MS = 60_000;
+const CLOSE_MS = 5000;
+
+interface BatchReader extends SinkReader {
+  option: string;
+  /** Ends with the batch; a configured sink's reader stays. */
+  ofBatch: boolean;
+}
+
+/** Whether an event belongs to a batch. */
+export function isOfBatch(batch: string): (event: OutboxEvent) => boolean {
+  return (event) => (JSON.parse(event.json) as { correlationid?: string }).correlationid === batch;
+}
+
+async function openReader(engine: Engine, option: string, batch: string | undefined): Promise<BatchReader> {
+  const redisUrl = engine.kind === 'fleet' ? (engine as FleetEngine).redisUrl : undefined;
+  const scope = batch === undefined ? undefined : { name: batch, wants: isOfBatch(batch) };
+  return { ...(await openSinkReader(option, redisUrl, scope)), option, ofBatch: batch !== undefined };
+}
+
+async function hasDispatcher(engine: Engine): Promise<boolean> {
+  const alive = await engine.store.roster.alive(engine.clock.now() - DEAD_AFTER_MS);
+  return alive.some(({ role }) => role === 'dispatcher');
+}
+
+/** What brings a batch's events to its `--sink`s, and to the configured ones when nobody else does. */
+export class BatchSinks {
+  readonly #engine: Engine;
+  readonly #readers: readonly BatchReader[];
+  readonly #stops: (() => Promise<void>)[] = [];
+
+  private constructor(engine: Engine, readers: readonly BatchReader[]) {
+    this.#engine = engine;
+    this.#readers = readers;
+  }
+
+  /**
+   * Opens the readers at the end of the outbox, before the batch is: nothing of it is missed. A batch
+   * that stands undecided is read from the oldest event instead, unless an earlier call left its
+   * reader, which keeps its place. Throws USAGE when a target cannot be used.
+   */
+  static async open(
+    engine: Engine,
+    sinks: readonly string[],
+    batch: string,
+    options: { configured: boolean },
+  ): Promise<BatchSinks> {
+    const readers: BatchReader[] = [];
+    for (const option of sinks) readers.push(await openReader(engine, option, batch));
+    const configured = options.configured ? engine.config.sinks : [];
+    if (configured.length > 0 && !(await hasDispatcher(engine))) {
+      for (const option of configured) readers.push(await openReader(engine, option, undefined));
+    }
+    const { outbox, batches } = engine.store;
+    const unfinished = (await batches.batch(batch))?.state === 'open';
+    const end = await outbox.lastEvent();
+    for (const { name, ofBatch } of readers) await outbox.openReader(name, ofBatch && !unfinished ? end : '');
+    const opened = new BatchSinks(engine, readers);
+    await opened.#start();
+    return opened;
+  }
+
+  async #start(): Promise<void> {
+    if (this.#readers.length === 0) return;
+    const { store, clock, config } = this.#engine;
+    if (this.#engine.kind === 'fleet') {
+      const role: Role = await startDispatcher(this.#engine as FleetEngine, this.#readers);
+      this.#stops.push(() => role.stop());
+      return;
+    }
+    const deps = { outbox: store.outbox, clock, fleet: config.fleet };
+    for (const reader of this.#readers) {
+      const delivery = new InlineDelivery(deps, reader, config.delivery.tries);
+      this.#stops.push(() => delivery.close());
+    }
+  }
+
+  /** Waits until every event so far has arrived; answers with the sinks that still lack some. */
+  async settle(signal: AbortSignal): Promise<string[]> {
+    const until = Date.now() + DELIVERY_DEADLINE_MS;
+    const waiting = new Set(this.#readers.filter((reader) => reader.ofBatch));
+    while (waiting.size > 0 && Date.now() < until && !signal.aborted) {
+      for (const reader of waiting) {
+        if ((await this.#engine.store.outbox.outstanding(reader.name)) === 0) waiting.delete(reader);
+      }
+      if (waiting.size > 0) await delay(LOOK_EVERY_MS);
+    }
+    return [...waiting].map(({ option }) => option);
+  }
+
+  /** Stops delivery. `done`: the batch's readers are removed; else they keep their place for the next call. */
+  async close(done: boolean): Promise<void> {
+    const stopped = Promise.allSettled(this.#stops.map((stop) => stop()));
+    await Promise.race([stopped, delay(CLOSE_MS, undefined, { ref: false })]);
+    if (!done) return;
+    for (const { name, ofBatch } of this.#readers) {
+      if (ofBatch) await this.#engine.store.outbox.closeReader(name);
+    }
+  }
+}

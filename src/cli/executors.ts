@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Logger } from 'pino';
+import { builtEntry } from './package.js';
+
+/** Environment variable that carries the Redis URL: an argument would show its password to the whole machine. */
+export const CHILD_REDIS = 'SLUICE_CHILD_REDIS';
+
+const FIRST_BACKOFF_MS = 500;
+const LONGEST_BACKOFF_MS = 30_000;
+const STEADY_MS = 30_000;
+
+export interface ExecutorSettings {
+  redisUrl: string;
+  fleet: string;
+  config: string | undefined;
+  logLevel: string;
+  /** Milliseconds that a worker may take to finish what it has in hand. */
+  drainMs: number;
+}
+
+/** Milliseconds before the n-th restart in a row, from 1. */
+export function restartDelay(n: number): number {
+  return Math.min(FIRST_BACKOFF_MS * 2 ** Math.max(0, n - 1), LONGEST_BACKOFF_MS);
+}
+
+/**
+ * Worker processes of this one: tied to it by their IPC channel, so that they end when it dies, and
+ * started again when they end by themselves.
+ */
+export class Executors {
+  readonly #settings: ExecutorSettings;
+  readonly #log: Logger;
+  readonly #children = new Set<ChildProcess>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #started = 0;
+  #stopping = false;
+
+  constructor(settings: ExecutorSettings, log: Logger) {
+    this.#settings = settings;
+    this.#log = log;
+  }
+
+  /** How many were started and are to be kept alive. */
+  get count(): number {
+    return this.#started;
+  }
+
+  /** Throws IO when the package is not built. */
+  start(count: number): void {
+    const entry = builtEntry();
+    for (let n = 0; n < count; n++) this.#spawn(entry, 0);
+    this.#started += count;
+  }
+
+  #spawn(entry: string, restarts: number): void {
+    const { redisUrl, fleet, config, logLevel } = this.#settings;
+    const args = [entry, 'worker', '--fleet', fleet, '--log-level', logLevel];
+    if (config !== undefined) args.push('--config', config);
+    const started = Date.now();
+    const child = spawn(process.execPath, args, {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      env: { ...process.env, [CHILD_REDIS]: redisUrl },
+    });
+    this.#children.add(child);
+    let ended = false;
+    const onEnd = (reason: string) => {
+      if (ended) return;
+      ended = true;
+      this.#children.delete(child);
+      if (this.#stopping) return;
+      const row = Date.now() - started > STEADY_MS ? 1 : restarts + 1;
+      const delay = restartDelay(row);
+      this.#log.warn({ pid: child.pid, reason, delay }, 'a worker process has ended; starting another');
+      const timer = setTimeout(() => {
+        this.#timers.delete(timer);
+        this.#spawn(entry, row);
+      }, delay);
+      this.#timers.add(timer);
+    };
+    child.once('error', (error) => onEnd(error.message));
+    child.once('exit', (code, signal) => onEnd(signal ?? `exit ${code}`));
+  }
+
+  /** Drains them; what is not gone after the drain deadline and a little more is killed. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    await Promise.all([...this.#children].map((child) => this.#end(child)));
+  }
+
+  async #end(child: ChildProcess): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGTERM');
+    const timer = setTimeout(() => child.kill('SIGKILL'), this.#settings.drainMs + 3000);
+    await gone;
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,171 @@
+import { Command } from 'commander';
+import type { RawEvaluateOptions } from './evaluate/options.js';
+import type { FleetOptions } from './options.js';
+import { packageVersion } from './package.js';
+
+/** Where a command leaves its exit code. */
+export interface Outcome {
+  exitCode: number;
+}
+
+const collect = (value: string, sofar: string[] | undefined) => [...(sofar ?? []), value];
+
+function fleetOptions(command: Command): Command {
+  return command
+    .option(
+      '--redis <url>',
+      'redis:// or rediss:// URL of the fleet’s Redis (default: REDIS_URL, then a private one)',
+    )
+    .option('--config <file>', 'settings file (default: SLUICE_CONFIG)')
+    .option('--fleet <name>', 'name of the fleet; several share a Redis')
+    .option('--log-level <level>', 'trace, debug, info, warn, error, fatal or silent; logs go to stderr');
+}
+
+function example(command: Command, ...lines: string[]): Command {
+  const title = lines.length === 1 ? 'Example:' : 'Examples:';
+  return command.addHelpText('after', `\n${title}\n${lines.map((line) => `  $ ${line}`).join('\n')}`);
+}
+
+function addEvaluate(program: Command, outcome: Outcome): void {
+  const command = program
+    .command('evaluate')
+    .summary('judge recorded runs against scenarios')
+    .description(
+      'Judges recorded runs against scenarios, prints what came of it, and exits 0 (all passed), 1 (something\n' +
+        'failed or errored), 2 (bad input or usage) or 3 (infrastructure).',
+    )
+    .argument('<scenario...>', 'scenario files, or folders with scenario.json in them or below')
+    .option('--runs <path...>', 'files or folders of runs; - is standard input (required)')
+    .option('--format <name>', 'format of the runs (default: found out by looking)')
+    .option('--from <where>', 'gateway: gateway rules apply too; or message')
+    .option('--engine <kind>', 'fleet (Redis) or inline (this process alone)')
+    .option('--workers <n>', 'worker processes to start; 0: start no role at all')
+    .option('--packing <how>', 'auto, or off: one queue job for each check')
+    .option('--strict', 'a pass for lack of data counts as fail')
+    .option('--skip-invalid', 'pass over broken records and name them')
+    .option('--batch <id>', 'id of the batch; the same id again finishes what is left')
+    .option('--dry-run', 'say what would be judged, and stop')
+    .option('--report <kind=file>', 'json, ndjson, junit or text, to a file or - (repeatable)', collect)
+    .option('--sink <kind=target>', 'where this batch’s events go (repeatable)', collect)
+    .option('--exit-zero', 'exit 0 where it would be 1')
+    .option('--retention <duration>', 'how long decided evaluations stay in Redis, such as 24h')
+    .option('--json', 'print one JSON document: the batch and its evaluations');
+  fleetOptions(command).action(async (scenarios: string[], options: RawEvaluateOptions) => {
+    const { evaluate } = await import('./evaluate/command.js');
+    outcome.exitCode = await evaluate(scenarios, options);
+  });
+  example(
+    command,
+    'sluice evaluate scenarios/ --runs runs.ndjson',
+    'sluice evaluate nginx/scenario.json --runs logs/ --report junit=report.xml --json > results.json',
+  );
+}
+
+const ROLES = {
+  worker: 'run checks: take packs from the queues and record their results',
+  aggregator: 'decide evaluations whose checks are through',
+  dispatcher: 'bring events to the sinks',
+  sweeper: 'find what is stuck and bring it to its decision',
+} as const;
+
+function addRoles(program: Command, outcome: Outcome): void {
+  for (const [name, summary] of Object.entries(ROLES)) {
+    const role = name as keyof typeof ROLES;
+    const command = fleetOptions(program.command(role).summary(summary)).description(
+      `Joins a fleet to ${summary}. Ends on SIGTERM or Ctrl-C once what it has in hand is done.`,
+    );
+    if (role === 'worker') command.option('--concurrency <n>', 'packs of pure checks in hand at a time');
+    if (role === 'dispatcher')
+      command.option(
+        '--sink <kind=target>',
+        'where events go, besides the configured sinks (repeatable)',
+        collect,
+      );
+    command.option('--json', 'print who joined which fleet as JSON');
+    command.action(async (options: FleetOptions & { concurrency?: string; sink?: string[] }) => {
+      const { runRole } = await import('./commands/role.js');
+      outcome.exitCode = await runRole(role, options);
+    });
+    example(
+      command,
+      `sluice ${role} --redis redis://127.0.0.1:6379${role === 'dispatcher' ? ' --sink ndjson=events.ndjson' : ''}`,
+    );
+  }
+}
+
+function addUp(program: Command, outcome: Outcome): void {
+  const command = program
+    .command('up')
+    .summary('run a whole fleet from one terminal')
+    .description('Starts workers, aggregator, sweeper and (with sinks) dispatcher; ends them all on Ctrl-C.')
+    .option('--workers <n>', 'worker processes (default: one less than the cores)')
+    .option('--sink <kind=target>', 'where events go, besides the configured sinks (repeatable)', collect)
+    .option('--json', 'print what runs as JSON');
+  fleetOptions(command).action(async (options: FleetOptions & { workers?: string; sink?: string[] }) => {
+    const { up } = await import('./commands/up.js');
+    outcome.exitCode = await up(options);
+  });
+  example(command, 'sluice up --workers 2 --sink ndjson=events.ndjson');
+}
+
+function addEvents(program: Command, outcome: Outcome): void {
+  const events = program.command('events').summary('look at the fleet’s events');
+  const tail = events
+    .command('tail')
+    .summary('print events from the oldest that is kept, and follow')
+    .description('Prints events from the oldest that is kept, and follows; with --json each as it is stored.')
+    .option('--no-follow', 'stop at the newest')
+    .option('--type <type>', 'only this type, such as evaluation.failed (repeatable)', collect)
+    .option('--json', 'one CloudEvent a line');
+  fleetOptions(tail).action(async (options: FleetOptions & { follow: boolean; type?: string[] }) => {
+    const { tailEvents } = await import('./commands/events.js');
+    outcome.exitCode = await tailEvents(options);
+  });
+  example(
+    tail,
+    'sluice events tail --type evaluation.failed',
+    'sluice events tail --json --no-follow > events.ndjson',
+  );
+  example(events, 'sluice events tail --no-follow');
+}
+
+function addLocal(program: Command, outcome: Outcome): void {
+  const schema = program
+    .command('schema')
+    .summary('print a JSON Schema')
+    .description('Prints the JSON Schema of what Sluice reads or writes; without a name, lists them.')
+    .argument('[name]', 'scenario, run, result, evaluation, batch or config')
+    .option('--json', 'print JSON (a schema always is)')
+    .action(async (name: string | undefined, options: { json?: boolean }) => {
+      const { printSchema } = await import('./commands/schema.js');
+      outcome.exitCode = await printSchema(name, options);
+    });
+  example(schema, 'sluice schema scenario > scenario.schema.json');
+  const doctor = program
+    .command('doctor')
+    .summary('look at what this machine can run')
+    .description('Looks at everything Sluice needs. Exits 0, or 3 when something will not work.')
+    .option('--json', 'print the findings as JSON');
+  fleetOptions(doctor).action(async (options: FleetOptions) => {
+    const { doctorCommand } = await import('./commands/doctor.js');
+    outcome.exitCode = await doctorCommand(options);
+  });
+  example(doctor, 'sluice doctor --redis redis://127.0.0.1:6379');
+}
+
+/** Every command (DESIGN 8); what a command does is loaded when it is called, so that --help is quick. */
+export function createProgram(outcome: Outcome): Command {
+  const program = new Command('sluice')
+    .description('Judges the work of agents at volume: exactly one decision per evaluation.')
+    .version(packageVersion())
+    .exitOverride()
+    .configureOutput({ outputError: () => {} })
+    .showSuggestionAfterError();
+  addEvaluate(program, outcome);
+  addUp(program, outcome);
+  addRoles(program, outcome);
+  addEvents(program, outcome);
+  addLocal(program, outcome);
+  example(program, 'sluice evaluate scenarios/ --runs runs.ndjson');
+  return program;
+}

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { checkOptions, type RawEvaluateOptions } from '../../../src/cli/evaluate/options.js';
+import { ProblemList } from '../../../src/cli/options.js';
+import { SluiceError } from '../../../src/core/problem.js';
+
+async function check(raw: Partial<RawEvaluateOptions>) {
+  const problems = new ProblemList();
+  const settings = await checkOptions({ runs: ['runs.ndjson'], ...raw }, problems);
+  return { settings, problems: problems.problems };
+}
+
+describe('the options of evaluate', () => {
+  it('have the defaults of DESIGN 8', async () => {
+    const { settings, problems } = await check({});
+    expect(problems).toEqual([]);
+    expect(settings).toMatchObject({
+      engine: 'auto',
+      from: 'direct',
+      packing: 'auto',
+      sinks: [],
+      reports: [],
+    });
+    expect(settings.workers).toBeUndefined();
+  });
+
+  it.each<[string, Partial<RawEvaluateOptions>, string]>([
+    ['engine', { engine: 'flet' }, '--engine'],
+    ['from', { from: 'mail' }, '--from'],
+    ['packing', { packing: 'on' }, '--packing'],
+    ['format', { format: 'inter-code' }, '--format'],
+    ['workers that are no number', { workers: 'many' }, '--workers'],
+    ['negative workers', { workers: '-1' }, '--workers'],
+    ['a batch id with a colon', { batch: 'a:b' }, '--batch'],
+    ['an empty batch id', { batch: '' }, '--batch'],
+    ['a batch id of 129 characters', { batch: 'a'.repeat(129) }, '--batch'],
+    ['a retention without a unit', { retention: '24' }, '--retention'],
+    ['a retention of nothing', { retention: '0s' }, '--retention'],
+    ['an unknown report', { report: ['xml=out.xml'] }, '--report'],
+    ['inline with a Redis', { engine: 'inline', redis: 'redis://h' }, '--engine'],
+    ['a report on the standard output of --json', { json: true, report: ['text=-'] }, '--report'],
+    ['a log level', { logLevel: 'loud' }, '--log-level'],
+    ['no runs', { runs: undefined as unknown as string[] }, '--runs'],
+  ])('refuse %s', async (_name, raw, path) => {
+    const { problems } = await check(raw);
+    expect(problems.map((problem) => problem.path)).toEqual([path]);
+  });
+
+  it('say everything that is wrong at once, with the nearest value', async () => {
+    const { problems } = await check({ engine: 'flet', packing: 'of', batch: ' ', sink: ['ndjso=x'] });
+    expect(problems).toHaveLength(4);
+    expect(problems[0]).toMatchObject({ found: 'flet', nearest: 'fleet' });
+    expect(problems[3]?.message).toContain('did you mean "ndjson"');
+  });
+
+  it('take zero workers, which is not the same as none given', async () => {
+    expect((await check({ workers: '0' })).settings.workers).toBe(0);
+  });
+});
+
+describe('ProblemList', () => {
+  it('lets infrastructure trouble through at once', async () => {
+    const problems = new ProblemList();
+    const trouble = new SluiceError('REDIS_UNREACHABLE', 'gone');
+    await expect(
+      problems.take(() => {
+        throw trouble;
+      }),
+    ).rejects.toBe(trouble);
+  });
+
+  it('throws the first refusal’s code with every problem and their number', async () => {
+    const problems = new ProblemList();
+    await problems.take(() => {
+      throw new SluiceError('INVALID_SCENARIO', 'x', [{ path: 'a', message: 'm' }]);
+    });
+    problems.add({ path: 'b', message: 'n' });
+    expect(() => problems.throwIfAny('INVALID_RUNS', 'nothing was judged.')).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_SCENARIO',
+        message: '2 problems; nothing was judged.',
+        problems: [
+          { path: 'a', message: 'm' },
+          { path: 'b', message: 'n' },
+        ],
+      }),
+    );
+  });
+
+  it('does nothing when nothing is wrong', () => {
+    expect(() => new ProblemList().throwIfAny('USAGE', '')).not.toThrow();
+  });
+});
