@@ -16,16 +16,20 @@ local b = redis.call('HMGET', p .. 'batch:' .. batch, 'state', 'total')
 if b[1] ~= 'open' or b[2] then return { 'batch_closed' } end
 if #standing > 1 then return standing end
 if redis.call('XLEN', p .. 'outbox') >= tonumber(ARGV[7]) then return { 'outbox_full' } end
-local lease = tonumber(ARGV[6])
+local lease, short = tonumber(ARGV[6]), {}
 for i = 11 + evaluations, 10 + evaluations + blobs do
   local key = p .. 'blob:' .. ARGV[i]
   local left = redis.call('PTTL', key)
-  if left >= 0 and left < lease then redis.call('PEXPIRE', key, lease) end
+  -- Redis was full a moment ago and did not take it.
+  if left == -2 then return { 'blob_missing' } end
+  if left >= 0 and left < lease then short[#short + 1] = key end
 end
+-- A Redis that is full refuses the first write: it must be one that it can refuse, or half would stand.
 for i = 11, 10 + evaluations do
   redis.call('SET', p .. 'eval:' .. ARGV[i], chunk .. ':' .. (i - 11))
 end
 redis.call('HSET', p .. 'chunk:' .. chunk, 'm', ARGV[3], 'g', 1, 'left', evaluations)
+for i = 1, #short do redis.call('PEXPIRE', short[i], lease) end
 redis.call('ZADD', p .. 'open', ARGV[4], chunk)
 redis.call('ZADD', p .. 'batch:' .. batch .. ':chunks', ARGV[5], chunk)
 redis.call('HINCRBY', p .. 'batch:' .. batch, 'accepted', evaluations)

@@ -1,6 +1,6 @@
 -- Writes decisions and their events in one step; a decision that stands is never touched (DESIGN 5.4).
 -- KEYS[1] key prefix
--- ARGV 1 chunk, 2 batch, 3 stage, 4 retention in ms, 5 count of decisions;
+-- ARGV 1 chunk, 2 batch, 3 stage, 4 retention in ms, 5 count of decisions, 6 of staged results;
 --      then per decision: position, evaluation, decision, status, vacuous passes, count of events, events
 -- Returns: count of undecided evaluations left in the chunk (-1: the chunk is gone), then the
 -- positions that were decided by this call
@@ -9,9 +9,13 @@ local chunk, batch, stage, retention = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local key = p .. 'chunk:' .. chunk
 local answer = { -1 }
 if redis.call('EXISTS', key) == 0 then return answer end
+local staged = p .. 'rs:' .. chunk .. ':' .. stage
 local fresh, vacuous, positions = 0, 0, {}
+if redis.call('HLEN', staged) < tonumber(ARGV[6]) then
+  return redis.error_reply('ERR the results were not staged')
+end
 local counts = { passed = 0, failed = 0, errored = 0 }
-local i = 6
+local i, own = 7, false
 for _ = 1, tonumber(ARGV[5]) do
   local position, evaluation, events = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 5])
   if redis.call('HSETNX', key, 'd' .. position, ARGV[i + 2]) == 1 then
@@ -23,11 +27,17 @@ for _ = 1, tonumber(ARGV[5]) do
     for e = i + 6, i + 5 + events do redis.call('XADD', p .. 'outbox', '*', 'e', ARGV[e]) end
     redis.call('PEXPIRE', p .. 'eval:' .. evaluation, retention)
     answer[#answer + 1] = tonumber(position)
+  elseif redis.call('HGET', key, 's' .. position) == stage then
+    own = true
   end
   i = i + 6 + events
 end
-answer[1] = redis.call('HINCRBY', key, 'left', -fresh)
-if fresh > 0 then
+if fresh == 0 then
+  answer[1] = tonumber(redis.call('HGET', key, 'left'))
+  -- The same commit may come twice, when its first answer was lost: then its results are in use.
+  if not own then redis.call('UNLINK', staged) end
+else
+  answer[1] = redis.call('HINCRBY', key, 'left', -fresh)
   local b = p .. 'batch:' .. batch
   if redis.call('EXISTS', b) == 1 then
     redis.call('HINCRBY', b, 'decided', fresh)

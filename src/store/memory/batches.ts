@@ -55,7 +55,7 @@ export class MemoryBatches implements BatchStore {
 
   async progressBatch(id: string, step: number, event: OutboxEvent): Promise<boolean> {
     const batch = this.#state.batches.get(id);
-    if (batch === undefined || batch.step >= step) return false;
+    if (batch === undefined || batch.record.state !== 'open' || batch.step >= step) return false;
     batch.step = step;
     this.#state.append([event]);
     return true;

@@ -96,16 +96,21 @@ export class MemoryOutbox implements Outbox {
     this.#readers.delete(name);
   }
 
-  async trim(_now: number, _keepMs: number, keepCount: number): Promise<number> {
-    const needed = [...this.#readers.values()].flatMap((reader) => [
-      reader.claimed + 1,
-      ...[...reader.pending.keys(), ...reader.held].map(order),
-    ]);
-    const excess = this.#state.outbox.length - keepCount;
-    const limit = Math.min(...needed, order(this.#state.outbox[Math.max(0, excess)]?.position ?? '0'));
-    const before = this.#state.outbox.length;
-    if (excess > 0) this.#state.outbox = this.#state.outbox.filter((e) => order(e.position) >= limit);
-    return before - this.#state.outbox.length;
+  async trim(now: number, keepMs: number, keepCount: number): Promise<number> {
+    const { outbox } = this.#state;
+    let needed = Number.POSITIVE_INFINITY;
+    for (const { claimed, pending, held } of this.#readers.values()) {
+      needed = Math.min(needed, claimed + 1);
+      for (const position of pending.keys()) needed = Math.min(needed, order(position));
+      for (const position of held) needed = Math.min(needed, order(position));
+    }
+    let drop = 0;
+    for (const { position, at } of outbox) {
+      if (order(position) >= needed || (outbox.length - drop <= keepCount && at >= now - keepMs)) break;
+      drop += 1;
+    }
+    if (drop > 0) this.#state.outbox = outbox.slice(drop);
+    return drop;
   }
 
   async bury(

@@ -26,7 +26,7 @@ export class MemoryState {
   readonly places = new Map<string, { chunk: string; position: number }>();
   readonly blobs = new Map<string, string>();
   readonly late: { chunk: string; results: PackResults }[] = [];
-  outbox: OutboxEntry[] = [];
+  outbox: (OutboxEntry & { at: number })[] = [];
   readonly outboxCap: number;
   #sequence = 0;
   readonly #changes = new EventEmitter().setMaxListeners(0);
@@ -38,7 +38,7 @@ export class MemoryState {
   append(events: readonly OutboxEvent[]): void {
     for (const event of events) {
       this.#sequence += 1;
-      this.outbox.push({ position: `${this.#sequence}-0`, event });
+      this.outbox.push({ position: `${this.#sequence}-0`, event, at: Date.now() });
     }
     if (events.length > 0) this.wake();
   }

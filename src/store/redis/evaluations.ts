@@ -64,6 +64,7 @@ export class RedisEvaluations implements EvaluationStore {
     // The commands are sent in this order on one connection: blobs are there before the manifest.
     const [written, [word, ...rest]] = await Promise.all([stored, answer as Promise<string[]>]);
     if (written !== undefined) unwrap(written);
+    if (word === 'blob_missing') throw new Error('Redis did not keep the evidence of the chunk');
     if (word === 'accepted') return { accepted: true };
     if (word === 'standing') return { accepted: false, reason: 'standing', standing: rest };
     return { accepted: false, reason: word as 'batch_closed' | 'outbox_full' };
@@ -158,11 +159,11 @@ export class RedisEvaluations implements EvaluationStore {
       stage,
       retentionMs,
       decisions.length,
+      results.length,
       ...args,
     );
     const [replies, [left = -1, ...fresh]] = await Promise.all([written, committed as Promise<number[]>]);
     unwrap(replies);
-    if (fresh.length === 0) await client.unlink(staged);
     return { fresh, chunkDone: left === 0, batch: await this.#batches.batch(chunk.batch) };
   }
 

@@ -7,6 +7,9 @@ type StreamReply = [key: string, entries: Entry[]][] | null;
 
 const START = '0-0';
 
+/** Entries looked at in one step of a trim. */
+const TRIM_STEP = 1000;
+
 /** Milliseconds of a stream id: enough to find the oldest of those held back. */
 const order = (position: string): number => Number(position.split('-')[0]);
 
@@ -15,6 +18,12 @@ function comparePositions(a: string, b: string): number {
   const [aTime = '0', aSeq = '0'] = a.split('-');
   const [bTime = '0', bSeq = '0'] = b.split('-');
   return Number(aTime) - Number(bTime) || Number(aSeq) - Number(bSeq);
+}
+
+/** The position right behind another. */
+function following(position: string): string {
+  const [time, seq] = position.split('-');
+  return `${time}-${BigInt(seq ?? 0) + 1n}`;
 }
 
 function entriesOf(found: readonly Entry[]): OutboxEntry[] {
@@ -125,7 +134,9 @@ export class RedisOutbox implements Outbox {
 
   async outstanding(reader: string): Promise<number> {
     const { client } = this.#context;
-    const [groups, held] = await Promise.all([this.#groups(), client.zcard(this.#held(reader))]);
+    // In this order: an entry is held back before it is acknowledged, so none slips through.
+    const groups = await this.#groups();
+    const held = await client.zcard(this.#held(reader));
     const group = groups.find(({ name }) => name === reader);
     if (group === undefined) return held;
     const waiting = (await client.xrange(this.#stream, `(${group.lastDelivered}`, '+', 'COUNT', 1)).length;
@@ -134,7 +145,7 @@ export class RedisOutbox implements Outbox {
 
   async closeReader(reader: string): Promise<void> {
     const { client } = this.#context;
-    await client.xgroup('DESTROY', this.#stream, reader);
+    if ((await client.exists(this.#stream)) === 1) await client.xgroup('DESTROY', this.#stream, reader);
     await client.del(this.#held(reader));
   }
 
@@ -160,27 +171,33 @@ export class RedisOutbox implements Outbox {
     for (const group of await this.#groups()) {
       needed.push(group.lastDelivered);
       if (group.pending > 0) {
-        const [, first] = (await client.xpending(this.#stream, group.name)) as [number, string];
-        needed.push(first);
+        const [, first] = (await client.xpending(this.#stream, group.name)) as [number, string | null];
+        if (first !== null) needed.push(first);
       }
-      needed.push(...(await client.zrange(this.#held(group.name), '0', '0')));
+      const [held] = await client.zrange(this.#held(group.name), '0', '0');
+      // Those of one millisecond are not in order among themselves.
+      if (held !== undefined) needed.push(`${order(held)}-0`);
     }
     return needed.sort(comparePositions)[0];
   }
 
   async trim(now: number, keepMs: number, keepCount: number): Promise<number> {
-    const { client } = this.#context;
+    const { client, scripts, prefix } = this.#context;
     const needed = await this.#needed();
-    const length = await client.xlen(this.#stream);
-    let limit = `${now - keepMs}-0`;
-    if (length > keepCount) {
-      const [excess] = await client
-        .xrevrange(this.#stream, '+', '-', 'COUNT', keepCount)
-        .then((kept) => kept.slice(-1));
-      if (excess !== undefined && comparePositions(excess[0], limit) > 0) limit = excess[0];
+    const behind = (limit: string) =>
+      needed !== undefined && comparePositions(needed, limit) < 0 ? needed : limit;
+    let trimmed = await client.xtrim(this.#stream, 'MINID', behind(`${Math.max(0, now - keepMs)}-0`));
+    // Step by step, from the old end: the new end may be hundreds of thousands of entries away.
+    let excess = (await client.xlen(this.#stream)) - keepCount;
+    while (excess > 0) {
+      const last = (await scripts['nth-event'](prefix, Math.min(excess, TRIM_STEP))) as string | null;
+      if (last === null) break;
+      const dropped = await client.xtrim(this.#stream, 'MINID', behind(following(last)));
+      if (dropped === 0) break;
+      trimmed += dropped;
+      excess -= dropped;
     }
-    if (needed !== undefined && comparePositions(needed, limit) < 0) limit = needed;
-    return client.xtrim(this.#stream, 'MINID', limit);
+    return trimmed;
   }
 
   async bury(

@@ -10,6 +10,7 @@ const NAMES = [
   'seal-batch',
   'complete-batch',
   'progress-batch',
+  'nth-event',
 ] as const;
 
 /** Name of a script in `src/store/lua`. */
