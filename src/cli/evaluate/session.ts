@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { startAggregator } from '../../../workers/aggregator.js';
 import { DEAD_AFTER_MS, type Role } from '../../../workers/lifecycle.js';
 import { startSweeper } from '../../../workers/sweeper.js';
@@ -48,6 +49,7 @@ export class FleetSession {
   #fail: (error: unknown) => void = () => {};
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
+  #stopping: Promise<void> | undefined;
   #answeredAt = Date.now();
 
   private constructor(settings: SessionSettings) {
@@ -130,10 +132,16 @@ export class FleetSession {
     );
   }
 
-  /** Drains the roles that run here and the worker processes started here. */
-  async stop(): Promise<void> {
+  /** Drains the roles that run here and the worker processes started here; the second call waits for the first. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#timer = undefined;
+    await Promise.race([this.#looking, delay(LOOK_EVERY_MS, undefined, { ref: false })]);
     const roles = [...this.#roles.values()];
     await Promise.all([this.#settings.executors.stop(), ...roles.map((role) => role.stop())]);
   }
