@@ -35,7 +35,7 @@ export function openingConflicts(standing: BatchOpening, wanted: BatchOpening): 
     if (was !== is) conflicts.push(`${key} was ${was}, now ${is}`);
   }
   for (const [key, digest] of Object.entries(wanted.scenarios)) {
-    const was = standing.scenarios[key];
+    const was = Object.hasOwn(standing.scenarios, key) ? standing.scenarios[key] : undefined;
     if (was === undefined) conflicts.push(`scenario ${key} is not part of it`);
     else if (was !== digest) conflicts.push(`scenario ${key} has changed since`);
   }

@@ -1,5 +1,3 @@
-import type { Scenario } from './scenario/model.js';
-
 /** `auto`: cheap pure checks share a job. `off`: one check a job (DESIGN 5.2). */
 export type Packing = 'auto' | 'off';
 
@@ -64,26 +62,44 @@ function singles(
   return packs;
 }
 
-/** The jobs of a chunk; `places` has one entry for each of its evaluations. */
+const count = (places: readonly CheckPlace[], queue: CheckPlace): number =>
+  places.filter((place) => place === queue).length;
+
+/** One check a pack where there is room for it, else as few as fill the room. */
+function fitted(
+  position: number,
+  places: readonly CheckPlace[],
+  queue: 'pure' | 'runner',
+  room: number,
+): Pack[] {
+  const fits = count(places, queue) <= room;
+  return singles(position, places, queue, fits ? 1 : Math.ceil(places.length / Math.max(1, room)));
+}
+
+/** The jobs of a chunk, at most `MOST_CHILDREN`; `places` has one entry for each of its evaluations. */
 export function planPacks(places: readonly (readonly CheckPlace[])[], packing: Packing): Pack[] {
   const packs: Pack[] = [];
-  if (packing === 'auto') {
-    if (places.some((checks) => checks.includes('pure')))
-      packs.push({ queue: 'pure', from: 0, to: places.length });
-  } else {
-    places.forEach((checks, position) => {
-      packs.push(...singles(position, checks, 'pure', Math.ceil(checks.length / MOST_CHILDREN)));
-    });
-  }
+  if (packing === 'auto' && places.some((checks) => checks.includes('pure')))
+    packs.push({ queue: 'pure', from: 0, to: places.length });
   places.forEach((checks, position) => {
-    packs.push(...singles(position, checks, 'runner', 1));
+    const room = MOST_CHILDREN - packs.length;
+    const pure = packing === 'auto' ? 0 : count(checks, 'pure');
+    const ofRunner = fitted(position, checks, 'runner', Math.max(room - pure, Math.floor(room / 2)));
+    if (pure > 0) packs.push(...fitted(position, checks, 'pure', room - ofRunner.length));
+    packs.push(...ofRunner);
   });
   return packs;
 }
 
+const clipped = (pack: Pack, { from, to }: { from: number; to: number }): Pack =>
+  pack.checks === undefined
+    ? pack
+    : { ...pack, checks: { from: Math.max(from, pack.checks.from), to: Math.min(to, pack.checks.to) } };
+
 /**
  * Smaller packs to run in place of one whose worker died: one evaluation a job, then one check a
- * job, so that a poisonous check fails alone (DESIGN 5.3). Empty when it cannot be split.
+ * job (in several rounds when it has more than `MOST_CHILDREN`), so that a poisonous check fails alone
+ * (DESIGN 5.3). Empty when it cannot be split.
  */
 export function splitPack(pack: Pack, places: readonly (readonly CheckPlace[])[]): Pack[] {
   if (pack.to - pack.from > 1) {
@@ -92,10 +108,11 @@ export function splitPack(pack: Pack, places: readonly (readonly CheckPlace[])[]
       .filter((position) => places[position]?.includes(pack.queue))
       .map((from) => ({ queue: pack.queue, from, to: from + 1 }));
   }
-  const all = singles(pack.from, places[pack.from] ?? [], pack.queue, 1);
-  const range = pack.checks;
-  const own = range
-    ? all.filter(({ checks }) => checks && checks.from >= range.from && checks.to <= range.to)
-    : all;
-  return own.length > 1 ? own : [];
+  const checks = places[pack.from] ?? [];
+  const range = pack.checks ?? { from: 0, to: checks.length };
+  const mine = checks.map((place, n) => (n >= range.from && n < range.to ? place : 'skip'));
+  const own = count(mine, pack.queue);
+  if (own < 2) return [];
+  const width = own <= MOST_CHILDREN ? 1 : Math.ceil((range.to - range.from) / MOST_CHILDREN);
+  return singles(pack.from, mine, pack.queue, width).map((one) => clipped(one, range));
 }

@@ -37,13 +37,13 @@ export function packResults(results: readonly (CheckResult | undefined)[]): Pack
   return [workers, rows];
 }
 
-/** Undoes {@link packResults}: a gap is undefined, a row that is none comes back as it is. */
+/** Undoes {@link packResults}: a gap is undefined, a row that is none comes back as it is. Never throws. */
 export function unpackResults(packed: unknown): (CheckResult | unknown)[] {
   if (!Array.isArray(packed) || !Array.isArray(packed[1])) return [];
   const [workers, rows] = packed as PackedResults;
   return rows.map((row) => {
     if (row === null) return undefined;
-    if (!Array.isArray(row)) return row;
+    if (!Array.isArray(row) || typeof row[0] !== 'number') return row;
     const [outcome, message, data, duration_ms, tries, worker, enforced] = row;
     return {
       outcome: OUTCOMES[outcome] as Outcome,
@@ -51,7 +51,7 @@ export function unpackResults(packed: unknown): (CheckResult | unknown)[] {
       data,
       duration_ms,
       tries,
-      worker: workers?.[worker] ?? null,
+      worker: (Array.isArray(workers) ? workers[worker] : undefined) ?? null,
       read_only: enforced === 1 ? 'enforced' : 'declared',
     } satisfies CheckResult;
   });
