@@ -13,6 +13,9 @@ import type { Consumer, ConsumerDeps } from './consumers.js';
 import { deliveryQueue } from './names.js';
 import { type DeliverPayload, deliverPayloadSchema } from './payloads.js';
 
+/** Tries of setting an event aside, after those of delivering it: until then it is neither. */
+const GIVE_UP_TRIES = 20;
+
 /** A try that left something undelivered; carries how long the receiver asked us to wait. */
 class Undelivered extends Error {
   readonly retryAfterMs: number;
@@ -63,7 +66,7 @@ export function dispatchTo(
   const hand = async (positions: string[]) => {
     await queue.add('deliver', { positions } satisfies DeliverPayload, {
       jobId: `${positions[0]}_${positions.at(-1)}_${positions.length}`,
-      attempts: settings.tries,
+      attempts: settings.tries + GIVE_UP_TRIES,
       backoff: { type: 'custom' },
       removeOnComplete: true,
     });

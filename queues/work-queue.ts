@@ -71,10 +71,15 @@ export class BullWorkQueue implements WorkQueue {
     if (parent === undefined) return false;
     const state = await parent.getState();
     if (state !== 'waiting-children') return ALIVE.has(state);
-    const { unprocessed = [] } = await parent.getDependencies({ unprocessed: { cursor: 0, count: 50 } });
-    for (const key of unprocessed) {
-      if (await this.#childLives(key)) return true;
-    }
+    let cursor = 0;
+    do {
+      // A page may be empty, or hold dead children alone, while others live.
+      const page = await parent.getDependencies({ unprocessed: { cursor, count: 50 } });
+      for (const key of page.unprocessed ?? []) {
+        if (await this.#childLives(key)) return true;
+      }
+      cursor = page.nextUnprocessedCursor ?? 0;
+    } while (cursor !== 0);
     return false;
   }
 

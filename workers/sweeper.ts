@@ -1,6 +1,6 @@
 import { consumeSweeps } from '../queues/consumers.js';
 import { sweep } from '../src/app/sweep.js';
-import { createAggregator, type FleetEngine } from '../src/compose.js';
+import { createAggregator, errorLogger, type FleetEngine } from '../src/compose.js';
 import { consumerDeps, type Role, startRole } from './lifecycle.js';
 
 const CHUNKS_A_SWEEP = 200;
@@ -16,9 +16,10 @@ export function startSweeper(engine: FleetEngine): Promise<Role> {
     keepEventsMs: config.outbox.keep,
     keepEvents: config.outbox.keep_count,
   };
+  const onError = errorLogger(log);
   return startRole(engine, 'sweeper', () =>
     consumeSweeps(consumerDeps(engine), config.sweeper.every, async () => {
-      const report = await sweep({ store, queue, clock, fleet: config.fleet, aggregator, settings });
+      const report = await sweep({ store, queue, clock, fleet: config.fleet, aggregator, settings, onError });
       await queue.removeFailed(FAILED_JOBS_KEPT_MS);
       if (report.requeued + report.overdue + report.completed > 0) log.info({ report }, 'swept');
     }),

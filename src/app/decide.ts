@@ -2,6 +2,7 @@ import { ulid } from 'ulid';
 import type { Decision } from '../core/decision.js';
 import { sha256 } from '../core/digest.js';
 import { decisionEvents, type EventOptions } from '../core/evaluation-events.js';
+import { isPlainObject } from '../core/json.js';
 import type { Chunk, ManifestEntry } from '../core/manifest.js';
 import type { CheckResult } from '../core/result.js';
 import { packResults, unpackResults } from '../core/results-codec.js';
@@ -38,11 +39,23 @@ const lost = (entry: ManifestEntry): Scenario => ({
   ],
 });
 
+type Share = PackResults['evaluations'][number];
+
+function isShare(value: unknown): value is Share {
+  if (!isPlainObject(value)) return false;
+  const { position, firstCheck } = value;
+  return Number.isSafeInteger(position) && Number.isSafeInteger(firstCheck) && Number(firstCheck) >= 0;
+}
+
 /** What was recorded, by evaluation and check: the first result of a check stands. */
 function firstResults(recorded: readonly PackResults[]): Map<number, unknown[]> {
   const found = new Map<number, unknown[]>();
   for (const pack of recorded) {
-    for (const { position, firstCheck, results } of pack.evaluations) {
+    // Another version, or a bug, may have written it: what cannot be read brings no result.
+    const shares: unknown = isPlainObject(pack) ? pack.evaluations : undefined;
+    for (const share of Array.isArray(shares) ? (shares as unknown[]) : []) {
+      if (!isShare(share)) continue;
+      const { position, firstCheck, results } = share;
       const checks = found.get(position) ?? [];
       found.set(position, checks);
       unpackResults(results).forEach((result, i) => {

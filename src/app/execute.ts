@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { isPlainObject } from '../core/json.js';
 import type { Chunk, ManifestEntry } from '../core/manifest.js';
 import { type Pack, splitPack } from '../core/packing.js';
 import type { CheckResult } from '../core/result.js';
@@ -138,8 +139,9 @@ export class Executor {
     const contents = await this.#deps.store.blobs(digests);
     digests.forEach((digest, i) => {
       const json = contents[i];
-      if (json === undefined) return;
-      const view = new SubjectView(JSON.parse(json) as Subject);
+      const subject = json === undefined ? undefined : guarded(() => JSON.parse(json) as Subject).value;
+      if (json === undefined || !isPlainObject(subject)) return;
+      const view = new SubjectView(subject as Subject);
       views.set(digest, view);
       this.#views.set(digest, view, { size: json.length + 1 });
     });
@@ -187,13 +189,14 @@ export class Executor {
 
   async #playbook(job: PackJob, { check, view, scenario }: Work): Promise<RunOutcome> {
     const failure = (reason: string, message: string): RunOutcome => ({ kind: 'failure', reason, message });
-    const request = requestOf(check, view);
+    const request = guarded(() => requestOf(check, view)).value;
     if (request?.kind !== 'ansible') return failure('internal', 'the rule asks for no playbook');
     const { ansible, store } = this.#deps;
     if (ansible === undefined) return failure('not_available', 'this worker cannot run playbooks');
     const [bundle] = scenario.bundle === undefined ? [] : await store.blobs([scenario.bundle]);
-    if (bundle === undefined) return failure('bundle_gone', 'the scenario’s files are no longer stored');
-    return ansible.run(request, JSON.parse(bundle) as Bundle, job.signal);
+    const files = bundle === undefined ? undefined : guarded(() => JSON.parse(bundle) as Bundle).value;
+    if (files === undefined) return failure('bundle_gone', 'the scenario’s files are no longer stored');
+    return ansible.run(request, files, job.signal);
   }
 
   #conclude(job: PackJob, work: Work, outcome: RunOutcome | undefined, ms: number): CheckResult {

@@ -55,14 +55,15 @@ async function submitAll(
   signal: AbortSignal,
 ): Promise<void> {
   const submitter = new Submitter(deps, settings, standing, blobs);
-  let total = 0;
   for await (const submission of submissions) {
     if (signal.aborted) break;
     await submitter.add(submission);
-    total += 1;
   }
   await submitter.finish();
-  if (!signal.aborted) await sealBatch(deps.store, deps.clock, settings.fleet, standing.id, total);
+  if (signal.aborted) return;
+  // What was accepted, and not what was given: a run that is given twice is one evaluation.
+  const total = (await deps.store.batches.batch(standing.id))?.accepted ?? 0;
+  await sealBatch(deps.store, deps.clock, settings.fleet, standing.id, total);
 }
 
 async function follow(store: Store, batch: string, signal: AbortSignal, hooks: RunBatchHooks): Promise<void> {

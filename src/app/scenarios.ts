@@ -17,16 +17,25 @@ export class ScenarioCache {
     this.#store = store;
   }
 
-  /** Those that are still stored, by digest. */
+  /** Those that are still stored, by digest; what is stored but is no such scenario is as good as gone. */
   async get(digests: Iterable<string>): Promise<Map<string, Scenario>> {
     const wanted = [...new Set(digests)];
     const missing = wanted.filter((digest) => !this.#kept.has(digest));
     const contents = await this.#store.blobs(missing);
     missing.forEach((digest, i) => {
-      const json = contents[i];
-      if (json !== undefined) this.#kept.set(digest, parseScenario(json));
+      const scenario = parsed(contents[i]);
+      if (scenario?.digest === digest) this.#kept.set(digest, scenario);
     });
     return new Map(wanted.flatMap((d) => (this.#kept.has(d) ? [[d, this.#kept.get(d) as Scenario]] : [])));
+  }
+}
+
+/** Undefined for what cannot be read: one bad scenario must not keep its neighbours from a decision. */
+function parsed(json: string | undefined): Scenario | undefined {
+  try {
+    return json === undefined ? undefined : parseScenario(json);
+  } catch {
+    return undefined;
   }
 }
 

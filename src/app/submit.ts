@@ -131,6 +131,12 @@ export class Submitter {
       scenario: scenario.digest,
       subject: subject.digest,
     };
+    const twin = this.#pending.entries.find((pending) => pending.entry.id === entry.id);
+    if (twin !== undefined) {
+      if (twin.entry.subject !== entry.subject) throw this.#otherContent(entry);
+      this.#report.standing += 1;
+      return;
+    }
     const addition = { entry, subject, scenario, places };
     if (travelsAlone(places)) {
       await this.#launch({ entries: [addition], bytes: subject.json.length, children: 0 });
@@ -257,10 +263,14 @@ export class Submitter {
     entries.forEach((entry, i) => {
       const standing = chunks[i]?.chunk.evaluations[places[i]?.position ?? -1];
       if (standing === undefined || standing.subject === entry.subject) return;
-      throw new SluiceError(
-        'BATCH_CONFLICT',
-        `Run "${entry.run}" was judged in batch "${this.#opening.id}" with other content; use another --batch.`,
-      );
+      throw this.#otherContent(entry);
     });
+  }
+
+  #otherContent({ run }: ManifestEntry): SluiceError {
+    return new SluiceError(
+      'BATCH_CONFLICT',
+      `Run "${run}" was judged in batch "${this.#opening.id}" with other content; use another --batch.`,
+    );
   }
 }

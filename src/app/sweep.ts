@@ -13,6 +13,8 @@ export interface SweepDeps {
   fleet: string;
   aggregator: Pick<Aggregator, 'decide'>;
   settings: SweepSettings;
+  /** Told of a chunk or batch that could not be looked at; the others are looked at all the same. */
+  onError?: (error: Error) => void;
 }
 
 export interface SweepSettings {
@@ -43,12 +45,17 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
   const { store, clock, fleet, settings } = deps;
   const report: SweepReport = { alive: 0, requeued: 0, overdue: 0, completed: 0, trimmed: 0 };
   const scenarios = new ScenarioCache(store.evaluations);
+  const each = async (work: () => Promise<void>) => work().catch((error: Error) => deps.onError?.(error));
   for (const id of await store.evaluations.dueChunks(clock.now(), settings.limit)) {
-    report[await sweepChunk(deps, scenarios, id)] += 1;
+    await each(async () => {
+      report[await sweepChunk(deps, scenarios, id)] += 1;
+    });
   }
   for (const id of await store.batches.unfinishedBatches()) {
-    await settleBatch(store, clock, fleet, await store.batches.batch(id));
-    report.completed += 1;
+    await each(async () => {
+      await settleBatch(store, clock, fleet, await store.batches.batch(id));
+      report.completed += 1;
+    });
   }
   report.trimmed = await store.outbox.trim(clock.now(), settings.keepEventsMs, settings.keepEvents);
   return report;
@@ -61,10 +68,13 @@ async function sweepChunk(
 ): Promise<'alive' | 'requeued' | 'overdue'> {
   const { store, queue, clock, aggregator, settings } = deps;
   const found = await store.evaluations.chunk(id);
-  if (found === undefined) return 'alive';
-  const { chunk, generation } = found;
   const now = clock.now();
   const checkAt = now + settings.checkAfterMs;
+  if (found === undefined) {
+    await store.evaluations.deferCheck(id, checkAt);
+    return 'alive';
+  }
+  const { chunk, generation } = found;
   if (now >= chunk.deadline) {
     await aggregator.decide(id);
     return 'overdue';

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   backoffMs,
   claimForDelivery,
@@ -13,7 +14,7 @@ export class InlineDelivery {
   readonly #reader: SinkReader;
   readonly #tries: number;
   readonly #done: Promise<void>;
-  #open = true;
+  readonly #closing = new AbortController();
 
   constructor(deps: DeliverDeps, reader: SinkReader, tries: number) {
     this.#deps = deps;
@@ -23,7 +24,7 @@ export class InlineDelivery {
   }
 
   async #claim(): Promise<void> {
-    while (this.#open) {
+    while (!this.#closing.signal.aborted) {
       await claimForDelivery(this.#deps.outbox, this.#reader, 'inline', 100, (positions) =>
         this.#deliver(positions),
       );
@@ -36,14 +37,16 @@ export class InlineDelivery {
       const rest = await deliver(this.#deps, this.#reader, waiting);
       if (rest === undefined) return;
       if (n >= this.#tries) return giveUp(this.#deps, this.#reader, rest);
-      await new Promise((resolve) => setTimeout(resolve, backoffMs(n, 0.5, rest.retryAfterMs)));
+      const { signal } = this.#closing;
+      if (signal.aborted) return;
+      await delay(backoffMs(n, 0.5, rest.retryAfterMs), undefined, { signal }).catch(() => {});
       waiting = rest.positions;
     }
   }
 
-  /** Stops after what is claimed now. */
+  /** Stops after one more try for what is claimed now. */
   async close(): Promise<void> {
-    this.#open = false;
+    this.#closing.abort();
     await this.#done;
     await this.#reader.sink.close();
   }

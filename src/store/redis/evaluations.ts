@@ -123,7 +123,13 @@ export class RedisEvaluations implements EvaluationStore {
 
   async recorded(chunk: string): Promise<PackResults[]> {
     const found = await this.#context.client.lrange(this.#key('res', chunk), 0, -1);
-    return found.map((json) => JSON.parse(json) as PackResults);
+    return found.flatMap((json) => {
+      try {
+        return JSON.parse(json) as PackResults;
+      } catch {
+        return [];
+      }
+    });
   }
 
   async commit(
