@@ -18,8 +18,10 @@ export function defaultWorkers(): number {
 }
 
 /** What to type to start a role by hand. */
-function startCommand(role: RoleName, shown: string, isPrivate: boolean): string {
-  return isPrivate ? `sluice ${role} (in this folder)` : `sluice ${role} --redis ${shown}`;
+function startCommand(role: RoleName, { shown, isPrivate, engine }: SessionSettings): string {
+  const { fleet } = engine.config;
+  const command = `sluice ${role}${isPrivate ? '' : ` --redis ${shown}`} --fleet ${fleet}`;
+  return isPrivate ? `${command} (in this folder)` : command;
 }
 
 export interface SessionSettings {
@@ -112,14 +114,14 @@ export class FleetSession {
     await this.#startMissing(alive);
     const answer = this.#watch.see(Date.now(), alive, this.#settings.decided());
     if (answer.kind === 'fine') return;
-    const { shown, isPrivate, resume } = this.#settings;
+    const { resume } = this.#settings;
     const what = answer.missing.join(' and ');
-    const commands = answer.missing.map((role) => startCommand(role, shown, isPrivate)).join(' ; ');
+    const commands = answer.missing.map((role) => startCommand(role, this.#settings)).join(' ; ');
     if (answer.kind === 'warn') {
-      say(`sluice: no ${what} is alive; waiting. Start with: ${commands}`);
+      say(`sluice: waiting for a live ${what}. Start with: ${commands}`);
       return;
     }
-    const message = `No ${what} has been alive for ${GIVE_UP_AFTER_MS / 1000} s and nothing was decided. Start with: ${commands}. Then finish the batch with: ${resume}`;
+    const message = `For ${GIVE_UP_AFTER_MS / 1000} s there was no live ${what} and nothing was decided. Start with: ${commands}. Then finish the batch with: ${resume}`;
     this.#fail(new SluiceError('NO_WORKERS', message));
   }
 
