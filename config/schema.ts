@@ -43,7 +43,9 @@ export const configSchema = z.strictObject({
     .prefault({}),
   worker: z
     .strictObject({
-      concurrency: count(4).describe('Packs of pure checks that one worker has in hand'),
+      concurrency: count(4).describe(
+        'Packs of pure checks that one worker has in hand; more when they are small',
+      ),
       runner_concurrency: count(2, 0).describe(
         'Checks with a runner that one worker runs at a time; 0: none',
       ),

@@ -55,6 +55,26 @@ function openWorker(
   return worker;
 }
 
+/** Evaluations that a worker likes to have in hand, however many packs they come in. */
+const IN_HAND = 64;
+/** Packs in hand at the most: small ones wait for Redis far longer than they run. */
+const MOST_IN_HAND = 50;
+
+/** Packs to have in hand when packs hold `evaluations` on average: at least `least`, more when they are small. */
+export function packsInHand(evaluations: number, least: number): number {
+  return Math.max(least, Math.min(MOST_IN_HAND, Math.round(IN_HAND / Math.max(1, evaluations))));
+}
+
+/** Keeps a worker's concurrency in step with the size of the packs that come. */
+function followPackSize(least: number): (worker: Worker, pack: PackPayload['pack']) => void {
+  let average = IN_HAND;
+  return (worker, { from, to }) => {
+    average += (to - from - average) / 8;
+    const wanted = packsInHand(average, least);
+    if (worker.concurrency !== wanted) worker.concurrency = wanted;
+  };
+}
+
 /** Runs packs of the given queues. */
 export function consumePacks(
   deps: ConsumerDeps & { tries: number },
@@ -66,8 +86,12 @@ export function consumePacks(
     pure: openQueue(connection, deps.place.fleet, QUEUES.pure),
     runner: openQueue(connection, deps.place.fleet, QUEUES.runner),
   };
+  const workers = new Map<string, Worker>();
+  const follow = followPackSize(concurrency.pure);
   const processor: Processor = async (job, _token, signal) => {
     const payload = packPayloadSchema.parse(job.data);
+    const pure = workers.get('pure');
+    if (payload.pack.queue === 'pure' && pure !== undefined) follow(pure, payload.pack);
     const answer = await run({
       ...payload,
       pack: withoutUndefined(payload.pack),
@@ -93,12 +117,13 @@ export function consumePacks(
       })),
     );
   };
-  const workers = (['pure', 'runner'] as const)
-    .filter((name) => concurrency[name] > 0)
-    .map((name) => openWorker(deps, connection, QUEUES[name], concurrency[name], processor));
+  for (const name of ['pure', 'runner'] as const) {
+    const most = concurrency[name];
+    if (most > 0) workers.set(name, openWorker(deps, connection, QUEUES[name], most, processor));
+  }
   return {
     async drain(deadlineMs) {
-      await closeWithin(workers, deadlineMs);
+      await closeWithin([...workers.values()], deadlineMs);
       await Promise.allSettled(Object.values(queues).map((queue) => queue.close()));
       connection.disconnect();
     },

@@ -10,6 +10,7 @@ import type { Clock } from './ports/clock.js';
 import type { WorkQueue } from './ports/queue.js';
 import type { Store } from './ports/store.js';
 import { LocalAnsibleRunner } from './runners/ansible.js';
+import { CoalescingMatcher } from './runners/coalescing-matcher.js';
 import { createMatcher } from './runners/pattern-matcher.js';
 import { openMemoryStore } from './store/memory/index.js';
 import { openRedisStore } from './store/redis/index.js';
@@ -82,7 +83,7 @@ export function createExecutor(store: Store, config: Config, worker: string): Ex
   const { ansible, patterns } = config;
   return new Executor({
     store: store.evaluations,
-    matcher: createMatcher({ deadlineMs: patterns.deadline }),
+    matcher: new CoalescingMatcher(createMatcher({ deadlineMs: patterns.deadline })),
     ansible: new LocalAnsibleRunner({
       deadlineMs: ansible.deadline,
       graceMs: ANSIBLE_GRACE_MS,

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { canonicalJson } from './json.js';
 
 /** Lowercase hexadecimal SHA-256 of a text (UTF-8) or of bytes: 64 characters. */
 export function sha256(content: string | Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex');
+  return hash('sha256', content, 'hex');
 }
 
 /** Digest of a JSON value, independent of the order of its keys. */
@@ -18,11 +18,11 @@ const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
  * always give the same id, so that a repeated submit names the same thing.
  */
 export function idFrom(...parts: string[]): string {
-  const hash = createHash('sha256').update(parts.join('\u0000')).digest();
+  const digest = hash('sha256', parts.join('\u0000'), 'buffer');
   let bits = 0;
   let buffer = 0;
   let id = '';
-  for (const byte of hash) {
+  for (const byte of digest) {
     buffer = (buffer << 8) | byte;
     bits += 8;
     while (bits >= 5 && id.length < 26) {

@@ -50,7 +50,7 @@ const PREFIXES: readonly RegExp[] = [
   /A[KS]IA|AIza/,
   /gh[pousr]_|github_pat_/,
   /gl[a-z]{2,5}-/,
-  /xox|npm_|eyJ|sk-/,
+  /xox|npm_|eyJ|\bsk-/,
   /:\/\/[^\s/@:]{0,256}:[^\s/@]{1,512}@/,
 ];
 

@@ -12,15 +12,24 @@ const RAW_BYTES = 64 * 1024;
 
 const NOTHING_RAN = { duration_ms: 0, tries: 0, worker: null, read_only: 'declared' } as const;
 
-const checkResultSchema: z.ZodType<CheckResult> = z.object({
-  outcome: z.enum(OUTCOMES),
-  message: z.string(),
-  data: z.record(z.string(), z.unknown()),
-  duration_ms: z.number().nonnegative(),
-  tries: z.number().int().min(0),
-  worker: z.string().nullable(),
-  read_only: z.enum(['enforced', 'declared']),
-});
+const OUTCOME_NAMES: ReadonlySet<unknown> = new Set(OUTCOMES);
+
+/** By hand, not by schema: it runs once for every check of every batch. */
+function isCheckResult(raw: unknown): raw is CheckResult {
+  if (!isPlainObject(raw)) return false;
+  const { outcome, message, data, duration_ms, tries, worker, read_only } = raw;
+  return (
+    OUTCOME_NAMES.has(outcome) &&
+    typeof message === 'string' &&
+    isPlainObject(data) &&
+    Number.isFinite(duration_ms) &&
+    (duration_ms as number) >= 0 &&
+    Number.isSafeInteger(tries) &&
+    (tries as number) >= 0 &&
+    (worker === null || typeof worker === 'string') &&
+    (read_only === 'enforced' || read_only === 'declared')
+  );
+}
 
 const structuredReturnSchema = z.object({
   passed: z.boolean(),
@@ -95,12 +104,11 @@ function settleOne(raw: unknown, strict: boolean): CheckResult {
   return parsed;
 }
 
+/** A copy with the known fields alone; undefined for what is no result. */
 function parsedResult(raw: unknown): CheckResult | undefined {
-  try {
-    return checkResultSchema.safeParse(raw).data;
-  } catch {
-    return undefined;
-  }
+  if (!isCheckResult(raw)) return undefined;
+  const { outcome, message, data, duration_ms, tries, worker, read_only } = raw;
+  return { outcome, message, data, duration_ms, tries, worker, read_only };
 }
 
 /**

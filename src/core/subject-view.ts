@@ -167,7 +167,7 @@ export class SubjectView {
       texts = (this.subject.tasks ?? [])
         .map((task, taskIndex) => ({
           ...join(taskParts(task, where)),
-          task: task.id || String(taskIndex + 1),
+          task: task.id ? this.redactor.redact(task.id) : String(taskIndex + 1),
           taskIndex,
         }))
         .filter(({ text }) => text !== '');

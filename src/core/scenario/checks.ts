@@ -95,6 +95,7 @@ export function concludeCheck(check: PlannedCheck, view: SubjectView, outcome?: 
     verdict = { ...verdict, message: negatedMessage(verdict) };
   }
   verdict = markVacuous(verdict);
+  if (check.validator.redacted === true && outcome?.kind !== 'failure') return verdict;
   return {
     ...verdict,
     message: view.redactor.redact(verdict.message),

@@ -71,14 +71,25 @@ function excerptOf(view: SubjectView, text: SearchText, start: number, end: numb
   return `${from > 0 ? '…' : ''}${cut}${to < text.text.length ? '…' : ''}`;
 }
 
-function shortPattern(pattern: string): string {
-  if (pattern.length <= 60) return `/${pattern}/`;
-  return `/${Array.from(pattern.slice(0, 120)).slice(0, 60).join('')}…/`;
+const shownPatterns = new WeakMap<Params, string>();
+
+/** The pattern as messages show it: short, and without secrets of its own; made once a rule. */
+function shortPattern(fields: Params, view: SubjectView): string {
+  let shown = shownPatterns.get(fields);
+  if (shown === undefined) {
+    const { pattern } = fields;
+    const cut =
+      pattern.length <= 60 ? pattern : `${Array.from(pattern.slice(0, 120)).slice(0, 60).join('')}…`;
+    shown = view.redactor.redact(`/${cut}/`);
+    shownPatterns.set(fields, shown);
+  }
+  return shown;
 }
 
 type Hit = Extract<MatchOutcome, { found: true }>;
 
-function hitVerdict({ pattern, where }: Params, view: SubjectView, scope: Scope, hit: Hit): Verdict {
+function hitVerdict(fields: Params, view: SubjectView, scope: Scope, hit: Hit): Verdict {
+  const { where } = fields;
   const text = view.texts(where, scope)[hit.text];
   const inside = text !== undefined && hit.start >= 0 && hit.start <= hit.end && hit.end <= text.text.length;
   if (!inside)
@@ -94,15 +105,22 @@ function hitVerdict({ pattern, where }: Params, view: SubjectView, scope: Scope,
   if (hit.engine !== undefined) data.engine = hit.engine;
   const whose = place.task === undefined ? '' : ` of task ${place.task}`;
   const exit = place.exitCode === undefined ? '' : ` (exit code ${place.exitCode})`;
-  return { outcome: 'pass', message: `${shortPattern(pattern)} found in ${where}${whose}${exit}`, data };
+  return { outcome: 'pass', message: `${shortPattern(fields, view)} found in ${where}${whose}${exit}`, data };
 }
 
-function missVerdict({ pattern, where }: Params, count: number, scope: Scope, engine?: string): Verdict {
+function missVerdict(
+  fields: Params,
+  view: SubjectView,
+  count: number,
+  scope: Scope,
+  engine?: string,
+): Verdict {
+  const { where } = fields;
   const perTask = scope === 'tasks' && isTaskField(where);
   const whose = perTask ? ` of ${count === 1 ? 'the only task that has any' : `any of ${count} tasks`}` : '';
   return {
     outcome: 'fail',
-    message: `${shortPattern(pattern)} not found in ${where}${whose}`,
+    message: `${shortPattern(fields, view)} not found in ${where}${whose}`,
     data: { where, ...(engine === undefined ? {} : { engine }) },
   };
 }
@@ -121,7 +139,7 @@ function judge(fields: Params, view: SubjectView, scope: Scope, outcome?: RunOut
   const texts = view.texts(fields.where, scope);
   if (texts.length === 0) return noDataVerdict(fields.where, view);
   if (outcome?.kind !== 'match') return unexpectedOutcome(outcome);
-  if (!outcome.found) return missVerdict(fields, texts.length, scope, outcome.engine);
+  if (!outcome.found) return missVerdict(fields, view, texts.length, scope, outcome.engine);
   return hitVerdict(fields, view, scope, outcome);
 }
 
@@ -131,6 +149,7 @@ export const patternMatch: Validator<Params> = {
   description: 'Checks whether a regular expression matches in a field of the job, its tasks or the ticket',
   scopes: ['gateway', 'job', 'tasks'],
   runner: 'match',
+  redacted: true,
   params,
   paramsIn: (scope) => ({
     where: z.enum(WHERE_IN[scope] as [Where, ...Where[]]).describe('The field to search'),

@@ -97,6 +97,8 @@ export interface Validator<Params = Record<string, unknown>> {
    * are relative to the rule.
    */
   problems?(params: Partial<Params>, scope: Scope, given: ReadonlySet<string>): Problem[];
+  /** Its verdicts quote evidence only through `SubjectView`, which has taken the secrets out. */
+  redacted?: boolean;
   /** Undefined when there is no data to look at: `judge` is then called without an outcome. */
   request?(params: Params, view: SubjectView, scope: Scope): RunRequest | undefined;
   judge(params: Params, view: SubjectView, scope: Scope, outcome?: RunOutcome): Verdict;
