@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Judgement } from '../../src/core/decision.js';
 import type { EvaluationOptions } from '../../src/core/manifest.js';
@@ -125,5 +126,12 @@ describe('the example batch', () => {
     const { results } = await judged(item as MatchedRun, direct);
     expect(JSON.stringify(results)).toContain('[redacted]');
     expect(JSON.stringify(results)).not.toContain('MC4CAQAw');
+  });
+
+  it('comes to the totals that README.md shows', () => {
+    const count = (status: string) => DIRECT.filter((row) => row[1] === status).length;
+    const vacuous = DIRECT.reduce((sum, row) => sum + row[5], 0);
+    const totals = `${DIRECT.length} evaluations: ${count('passed')} passed, ${count('failed')} failed, ${count('errored')} errored`;
+    expect(readFileSync('README.md', 'utf8')).toContain(`${totals}, ${vacuous} vacuous passes`);
   });
 });
