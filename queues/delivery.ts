@@ -1,13 +1,6 @@
 import { type Job, Worker } from 'bullmq';
-import {
-  backoffMs,
-  claimForDelivery,
-  type DeliverDeps,
-  type DeliveryRest,
-  deliver,
-  giveUp,
-  type SinkReader,
-} from '../src/app/deliver.js';
+import { backoffMs } from '../src/core/backoff.js';
+import type { DeliveryRest, SinkDelivery } from '../src/ports/delivery.js';
 import { connect, openQueue, workerOptions } from './connection.js';
 import type { Consumer, ConsumerDeps } from './consumers.js';
 import { deliveryQueue } from './names.js';
@@ -33,11 +26,11 @@ export interface DeliverySettings {
   waitMs: number;
 }
 
-async function deliverJob(deps: DeliverDeps, reader: SinkReader, job: Job, tries: number): Promise<void> {
+async function deliverJob(delivery: SinkDelivery, job: Job, tries: number): Promise<void> {
   const { positions } = deliverPayloadSchema.parse(job.data);
-  const rest = await deliver(deps, reader, positions);
+  const rest = await delivery.deliver(positions);
   if (rest === undefined) return;
-  if (job.attemptsMade + 1 >= tries) return giveUp(deps, reader, rest);
+  if (job.attemptsMade + 1 >= tries) return delivery.giveUp(rest);
   await job.updateData({ positions: rest.positions } satisfies DeliverPayload);
   throw new Undelivered(rest);
 }
@@ -47,15 +40,15 @@ async function deliverJob(deps: DeliverDeps, reader: SinkReader, job: Job, tries
  * again; what is exhausted becomes a dead letter (DESIGN 5.5). Order is kept within a delivery.
  */
 export function dispatchTo(
-  deps: ConsumerDeps & DeliverDeps & { consumer: string },
-  reader: SinkReader,
+  deps: ConsumerDeps & { consumer: string },
+  delivery: SinkDelivery,
   settings: DeliverySettings,
 ): Consumer {
   const connection = connect(deps.place.url, deps.onError);
-  const name = deliveryQueue(reader.name);
+  const name = deliveryQueue(delivery.name);
   const queue = openQueue(connection, deps.place.fleet, name);
   queue.on('error', deps.onError);
-  const worker = new Worker(name, (job, _token, _signal) => deliverJob(deps, reader, job, settings.tries), {
+  const worker = new Worker(name, (job, _token, _signal) => deliverJob(delivery, job, settings.tries), {
     ...workerOptions(connection, deps.place.fleet, deps.stall, 1),
     settings: {
       backoffStrategy: (made, _type, error) =>
@@ -75,7 +68,7 @@ export function dispatchTo(
   const claiming = (async () => {
     while (open) {
       try {
-        await claimForDelivery(deps.outbox, reader, deps.consumer, settings.waitMs, hand);
+        await delivery.claim(deps.consumer, settings.waitMs, hand);
       } catch (error) {
         if (!open) return;
         deps.onError(error as Error);
@@ -88,7 +81,7 @@ export function dispatchTo(
       open = false;
       await Promise.race([claiming, new Promise((resolve) => setTimeout(resolve, deadlineMs).unref())]);
       await Promise.race([worker.close(), new Promise((resolve) => setTimeout(resolve, deadlineMs).unref())]);
-      await Promise.allSettled([queue.close(), reader.sink.close()]);
+      await Promise.allSettled([queue.close(), delivery.close()]);
       connection.disconnect();
     },
   };

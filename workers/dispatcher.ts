@@ -1,6 +1,6 @@
 import { dispatchTo } from '../queues/delivery.js';
 import { parseSink } from '../queues/sinks/built-in.js';
-import type { SinkReader } from '../src/app/deliver.js';
+import { deliveryTo, type SinkReader } from '../src/app/deliver.js';
 import type { FleetEngine } from '../src/compose.js';
 import { sha256 } from '../src/core/digest.js';
 import type { OutboxEvent } from '../src/core/events.js';
@@ -24,9 +24,10 @@ export async function openSinkReader(
 export function startDispatcher(engine: FleetEngine, readers: readonly SinkReader[]): Promise<Role> {
   const { store, clock, config } = engine;
   return startRole(engine, 'dispatcher', (id) => {
-    const deps = { ...consumerDeps(engine), outbox: store.outbox, clock, fleet: config.fleet, consumer: id };
+    const deps = { ...consumerDeps(engine), consumer: id };
+    const outgoing = { outbox: store.outbox, clock, fleet: config.fleet };
     const settings = { tries: config.delivery.tries, waitMs: CLAIM_WAIT_MS };
-    const consumers = readers.map((reader) => dispatchTo(deps, reader, settings));
+    const consumers = readers.map((reader) => dispatchTo(deps, deliveryTo(outgoing, reader), settings));
     return {
       async drain(deadlineMs) {
         await Promise.all(consumers.map((consumer) => consumer.drain(deadlineMs)));

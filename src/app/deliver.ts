@@ -1,6 +1,7 @@
 import { deliveryDeadEvent } from '../core/evaluation-events.js';
 import { EVENT_PREFIX, EVENT_VERSION, type OutboxEvent } from '../core/events.js';
 import type { Clock } from '../ports/clock.js';
+import type { DeliveryRest, SinkDelivery } from '../ports/delivery.js';
 import type { DeliveryFailure, Sink } from '../ports/sink.js';
 import type { Outbox, OutboxEntry } from '../ports/store.js';
 
@@ -47,14 +48,6 @@ export async function claimForDelivery(
     entries.map((entry) => entry.position),
   );
   return entries.length;
-}
-
-/** What is left of a delivery after one try. */
-export interface DeliveryRest {
-  positions: string[];
-  reason: string;
-  /** Milliseconds that the receiver asked us to wait. */
-  retryAfterMs?: number;
 }
 
 /** Delivers the entries at these positions; undefined when every one has arrived. */
@@ -104,8 +97,13 @@ export async function giveUp(deps: DeliverDeps, reader: SinkReader, rest: Delive
   await deps.outbox.letGo(reader.name, rest.positions);
 }
 
-/** Milliseconds before try `n` + 1: exponential from a second to five minutes, with jitter in [0, 1). */
-export function backoffMs(n: number, jitter: number, retryAfterMs = 0): number {
-  const base = Math.min(1000 * 2 ** Math.max(0, n - 1), 300_000);
-  return Math.max(retryAfterMs, Math.round(base * (0.5 + jitter / 2)));
+/** The steps that bring a fleet's outbox to one sink. */
+export function deliveryTo(deps: DeliverDeps, reader: SinkReader): SinkDelivery {
+  return {
+    name: reader.name,
+    claim: (consumer, waitMs, hand) => claimForDelivery(deps.outbox, reader, consumer, waitMs, hand),
+    deliver: (positions) => deliver(deps, reader, positions),
+    giveUp: (rest) => giveUp(deps, reader, rest),
+    close: () => reader.sink.close(),
+  };
 }

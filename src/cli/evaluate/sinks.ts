@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openSinkReader, startDispatcher } from '../../../workers/dispatcher.js';
 import type { Role } from '../../../workers/lifecycle.js';
 import { DEAD_AFTER_MS } from '../../../workers/lifecycle.js';
-import type { SinkReader } from '../../app/deliver.js';
+import { deliveryTo, type SinkReader } from '../../app/deliver.js';
 import type { Engine, FleetEngine } from '../../compose.js';
 import type { OutboxEvent } from '../../core/events.js';
 import { InlineDelivery } from '../../inline/delivery.js';
@@ -81,7 +81,7 @@ export class BatchSinks {
     }
     const deps = { outbox: store.outbox, clock, fleet: config.fleet };
     for (const reader of this.#readers) {
-      const delivery = new InlineDelivery(deps, reader, config.delivery.tries);
+      const delivery = new InlineDelivery(deliveryTo(deps, reader), config.delivery.tries);
       this.#stops.push(() => delivery.close());
     }
   }

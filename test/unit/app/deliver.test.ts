@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { backoffMs, deliver, giveUp, type SinkReader } from '../../../src/app/deliver.js';
+import { deliver, giveUp, type SinkReader } from '../../../src/app/deliver.js';
+import { backoffMs } from '../../../src/core/backoff.js';
 import type { OutboxEvent } from '../../../src/core/events.js';
 import type { Sink } from '../../../src/ports/sink.js';
 import { openMemoryStore } from '../../../src/store/memory/index.js';
