@@ -4,6 +4,7 @@ import type { PackAnswer, PackJob } from '../src/ports/queue.js';
 import { connect, openQueue, type QueuePlace, type StallSettings, workerOptions } from './connection.js';
 import { QUEUES } from './names.js';
 import { decidePayloadSchema, type PackPayload, packPayloadSchema } from './payloads.js';
+import { Suspects } from './suspects.js';
 import { packOptions } from './work-queue.js';
 
 /** A role's hold on its queues. */
@@ -88,28 +89,35 @@ export function consumePacks(
   };
   const workers = new Map<string, Worker>();
   const follow = followPackSize(concurrency.pure);
+  const suspects = new Suspects();
   const processor: Processor = async (job, _token, signal) => {
     const payload = packPayloadSchema.parse(job.data);
     const pure = workers.get('pure');
     if (payload.pack.queue === 'pure' && pure !== undefined) follow(pure, payload.pack);
-    const answer = await run({
-      ...payload,
-      pack: withoutUndefined(payload.pack),
-      tries: job.attemptsStarted,
-      stalled: job.stalledCounter,
-      signal: signal ?? new AbortController().signal,
-    });
+    const { chunk, attempt, generation } = payload;
+    const judge = (stalled: number) =>
+      run({
+        chunk,
+        attempt,
+        generation,
+        pack: withoutUndefined(payload.pack),
+        tries: job.attemptsStarted,
+        stalled,
+        signal: signal ?? new AbortController().signal,
+      });
+    const answer = await (job.stalledCounter === 0 ? judge(0) : suspects.run(job, payload, judge));
     if (answer.kind === 'split') await addSiblings(job, payload, answer.packs);
   };
   const addSiblings = async (job: Job, payload: PackPayload, packs: readonly PackPayload['pack'][]) => {
     const parent = job.parent;
     if (parent?.id === undefined) throw new Error(`job ${job.id} has no parent`);
+    const { chunk, attempt, generation } = payload;
     const queue = queues[payload.pack.queue];
     const owner = { id: parent.id, queue: parent.queueKey };
     await queue.addBulk(
       packs.map((pack, n) => ({
         name: 'pack',
-        data: { ...payload, pack } satisfies PackPayload,
+        data: { chunk, attempt, generation, pack } satisfies PackPayload,
         opts: {
           ...packOptions(`${job.id}.${n}`, deps.tries),
           parent: owner,

@@ -12,6 +12,8 @@ export const packPayloadSchema = z.object({
     ...range,
     checks: z.object(range).optional(),
   }),
+  /** Lone runs that began after a stall and never came back. */
+  begun: z.number().int().min(0).optional(),
 });
 export type PackPayload = z.infer<typeof packPayloadSchema>;
 

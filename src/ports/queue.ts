@@ -9,7 +9,7 @@ export interface PackJob {
   pack: Pack;
   /** Runs so far, this one included, from 1. */
   tries: number;
-  /** How often the job was given up by a worker that died or stopped answering. */
+  /** How often a worker died or stopped answering with this job in hand; in doubt, alone in its hand. */
   stalled: number;
   /** Aborted when the run is to stop: drain deadline, lost lock. */
   signal: AbortSignal;

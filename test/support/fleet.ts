@@ -1,4 +1,7 @@
+import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { type Config, configSchema } from '../../config/schema.js';
 import { EvaluationReader } from '../../src/app/read.js';
@@ -136,4 +139,58 @@ export function eventsByEvaluation(events: readonly CloudEventJson[]): Record<st
     found[data.evaluation] = own;
   }
   return found;
+}
+
+/** What a process of role-process.ts is told. */
+export interface RoleProcessSettings {
+  settings: Record<string, Record<string, unknown> | string>;
+  url: string;
+  roles: (keyof typeof starters)[];
+}
+
+/** Starts a process with these roles; resolves once they are up. */
+export async function startRoleProcess(told: RoleProcessSettings): Promise<ChildProcess> {
+  const script = fileURLToPath(new URL('role-process.ts', import.meta.url));
+  const env: NodeJS.ProcessEnv = { ...process.env, SLUICE_TEST_ROLE: JSON.stringify(told) };
+  delete env.NODE_ENV;
+  delete env.VITEST;
+  const child = fork(script, [], {
+    execArgv: ['--import', 'tsx'],
+    env,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const early = once(child, 'exit').then(([code, signal]) => {
+    throw new Error(`the process ended before it was up: ${code ?? signal}`);
+  });
+  early.catch(() => {});
+  await Promise.race([once(child, 'message'), early]);
+  return child;
+}
+
+/** Keeps a process with these roles alive, whatever ends it, until it is stopped. */
+export async function keepAlive(
+  told: RoleProcessSettings,
+): Promise<{ current(): ChildProcess; deaths(): number; stop(): Promise<void> }> {
+  let open = true;
+  let deaths = 0;
+  let child = await startRoleProcess(told);
+  const guard = (async () => {
+    while (open) {
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      if (!open) return;
+      deaths += 1;
+      const next = await startRoleProcess(told).catch(() => undefined);
+      if (next !== undefined) child = next;
+    }
+  })();
+  return {
+    current: () => child,
+    deaths: () => deaths,
+    async stop() {
+      open = false;
+      child.kill('SIGKILL');
+      await guard;
+      child.kill('SIGKILL');
+    },
+  };
 }
