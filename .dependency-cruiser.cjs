@@ -95,9 +95,9 @@ module.exports = {
     ),
     only(
       'library',
-      'The library exports what compose and below hold.',
-      '^src/index\\.ts$',
-      `^(?:${ADAPTERS}|config|src/(?:core|ports|app))/|${COMPOSE}`,
+      'The library is built from what compose and below hold.',
+      '^src/(?:index|library)\\.ts$',
+      `^(?:${ADAPTERS}|config|src/(?:core|ports|app))/|${COMPOSE}|^src/library\\.ts$`,
     ),
     {
       name: 'nothing-imports-entry-points',

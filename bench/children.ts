@@ -16,7 +16,7 @@ export async function spawnPeer(kind: PeerKind, ...args: string[]): Promise<Peer
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     execArgv: [
       ...process.execArgv,
-      ...(process.env.PROF ? ['--cpu-prof', '--cpu-prof-dir=' + process.env.PROF] : []),
+      ...(process.env.PROF ? ['--cpu-prof', `--cpu-prof-dir=${process.env.PROF}`] : []),
     ],
   });
   const failed = once(child, 'exit').then(() => Promise.reject(new Error(`the ${kind} process ended`)));

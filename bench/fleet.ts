@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { configSchema } from '../config/schema.js';
 import { runBatch } from '../src/app/run-batch.js';
 import type { Submission } from '../src/app/submit.js';
-import { type Engine, type FleetEngine, openFleet, openInline } from '../src/compose.js';
+import { type Engine, type FleetEngine, openFleet } from '../src/compose.js';
 import type { Packing } from '../src/core/packing.js';
 import { startAggregator } from '../workers/aggregator.js';
 import { type Peer, spawnPeer } from './children.js';
@@ -28,10 +28,6 @@ export async function startFleet(url: string, fleet: string): Promise<BenchFleet
       await engine.close();
     },
   };
-}
-
-export function openInlineEngine(): Engine {
-  return openInline(configSchema.parse({}), log);
 }
 
 export interface FleetReport {

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { ROOT, say } from './lib/paths.mjs';
 import { runNode } from './lib/run.mjs';
-import { ensureBuild, ensureDependencies, ensureRedis } from './setup.mjs';
+import { ensureAnsible, ensureBuild, ensureDependencies, ensureRedis } from './setup.mjs';
 
 const EXAMPLE = ['examples/incidents/scenarios', '--runs', 'examples/incidents/runs.ndjson', '--exit-zero'];
 
@@ -14,6 +14,7 @@ try {
   process.exit(3);
 }
 ensureRedis();
+ensureAnsible();
 const args = ['evaluate', ...EXAMPLE, ...process.argv.slice(2)];
 say(`running: sluice ${args.join(' ')}`);
 const exit = await runNode([join(ROOT, 'dist', 'src', 'cli', 'main.js'), ...args]);

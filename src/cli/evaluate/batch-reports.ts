@@ -19,10 +19,13 @@ interface Growing {
   written: Promise<unknown>;
 }
 
+/** Columns at which reports for people are cut: terminals fold, and what is folded is not lost. */
+export const REPORT_WIDTH = 400;
+
 /** What goes to standard output when nothing else was asked for. */
 function standardTarget(json: boolean): ReportTarget {
   const colour = process.stdout.isTTY === true && process.env.NO_COLOR === undefined;
-  const look = { colour, width: process.stdout.columns ?? 120 };
+  const look = { colour, width: REPORT_WIDTH };
   const report = builtInReports(look).find(({ kind }) => kind === (json ? 'json' : 'text'));
   if (report === undefined) throw new Error('the report for standard output is missing');
   return { report, file: '-' };

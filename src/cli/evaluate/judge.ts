@@ -1,5 +1,6 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { Config } from '../../../config/schema.js';
+import { blobsOf, openingOf } from '../../app/opening.js';
 import { runBatch } from '../../app/run-batch.js';
 import type { Submission, SubmitSettings } from '../../app/submit.js';
 import { type Engine, type FleetEngine, openFleet, openInline } from '../../compose.js';
@@ -15,7 +16,6 @@ import { findRedis, type RedisPlace } from '../redis.js';
 import { BatchReports } from './batch-reports.js';
 import type { CheckedRuns } from './checked-runs.js';
 import type { EvaluateSettings, RawEvaluateOptions } from './options.js';
-import { blobsOf, openingOf } from './plan.js';
 import { openProgress, type Progress } from './progress.js';
 import { resumeCommand } from './resume.js';
 import { FleetSession } from './session.js';

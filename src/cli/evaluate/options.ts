@@ -7,6 +7,7 @@ import { runFormats } from '../../inputs/run-items.js';
 import { parseReportTargets, type ReportTarget } from '../../reports/report-target.js';
 import { checkLogLevel } from '../log.js';
 import { choice, type FleetOptions, type ProblemList, wholeNumber } from '../options.js';
+import { REPORT_WIDTH } from './batch-reports.js';
 
 /** `sluice evaluate`'s options as commander hands them over. */
 export interface RawEvaluateOptions extends FleetOptions {
@@ -43,7 +44,6 @@ export interface EvaluateSettings {
 }
 
 const BATCH_ID = /^[A-Za-z0-9._-]{1,128}$/;
-const REPORT_WIDTH = 120;
 
 function checkBatch(id: string | undefined, problems: ProblemList): void {
   if (id === undefined || BATCH_ID.test(id)) return;

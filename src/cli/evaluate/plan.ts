@@ -1,29 +1,7 @@
-import type { BatchOpening } from '../../core/batch.js';
 import type { EvaluationOptions } from '../../core/manifest.js';
 import { planChecks } from '../../core/scenario/checks.js';
-import { scenarioJson } from '../../core/scenario/load.js';
 import type { LoadedScenario } from '../../inputs/scenario-files.js';
-import type { Blob } from '../../ports/store.js';
 import type { CheckedRuns } from './checked-runs.js';
-
-/** What is stored beside the evaluations: each scenario, and each bundle. */
-export function blobsOf(loaded: readonly LoadedScenario[]): Blob[] {
-  return loaded.flatMap(({ scenario, bundle }) => [
-    { digest: scenario.digest, content: scenarioJson(scenario) },
-    ...(bundle === undefined ? [] : [{ digest: bundle.digest, content: bundle.json }]),
-  ]);
-}
-
-export function openingOf(
-  id: string,
-  createdAt: number,
-  options: EvaluationOptions,
-  loaded: readonly LoadedScenario[],
-  retentionMs: number,
-): BatchOpening {
-  const scenarios = Object.fromEntries(loaded.map(({ scenario }) => [scenario.key, scenario.digest]));
-  return { id, createdAt, options, scenarios, retentionMs };
-}
 
 /** What `--dry-run` answers. */
 export interface DryRun {
