@@ -50,7 +50,7 @@ const PREFIXES: readonly RegExp[] = [
   /A[KS]IA|AIza/,
   /gh[pousr]_|github_pat_/,
   /gl[a-z]{2,5}-/,
-  /xox|npm_|eyJ|\bsk-/,
+  /xox|npm_|eyJ|(?<![A-Za-z0-9])sk-/,
   /:\/\/[^\s/@:]{0,256}:[^\s/@]{1,512}@/,
 ];
 
