@@ -19,7 +19,7 @@ export interface Redactor {
 
 const KEY =
   '(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)';
-const VALUE = `(?:\\[redacted\\]|"[^"\\n]*"|'[^'\\n]*'|[^\\s"',;&)}\\]]+)`;
+const VALUE = `(?:\\[redacted\\]|"(?!\\[redacted\\]")[^"\\n]*"|'(?!\\[redacted\\]')[^'\\n]*'|[^\\s"',;&)}\\]]+)`;
 
 /**
  * Each pattern is a short prefix (group 1, kept) and the secret after it. Those whose secret must
