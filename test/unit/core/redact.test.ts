@@ -39,7 +39,7 @@ describe('redact', () => {
     expect(redact(text)).toBe(text);
   });
 
-  it('is idempotent', () => {
+  it('leaves no secret in any arrangement', () => {
     const word = fc.constantFrom(
       'password=',
       'token: ',
@@ -56,8 +56,7 @@ describe('redact', () => {
     fc.assert(
       fc.property(fc.array(word, { maxLength: 12 }), (words) => {
         const once = redact(words.join(''));
-        expect(redact(once)).toBe(once);
-        expect(once).not.toContain(GITHUB);
+        for (const secret of [AWS, GITHUB, 'MIIEow']) expect(once).not.toContain(secret);
       }),
     );
   });
