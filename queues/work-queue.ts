@@ -87,8 +87,9 @@ export class BullWorkQueue implements WorkQueue {
     const at = key.lastIndexOf(':');
     const name = key.slice(0, at).split(':').at(-1);
     const queue = name === 'pure' || name === 'runner' ? this.#queues[name] : undefined;
-    const state = await queue?.getJobState(key.slice(at + 1));
-    return state !== undefined && ALIVE.has(state);
+    // Its state alone would not do: a job that was lost may still stand in a list.
+    const job: Job | undefined = await queue?.getJob(key.slice(at + 1));
+    return job !== undefined && ALIVE.has(await job.getState());
   }
 
   /** Removes failed children whose parents went on long ago (DESIGN 5.6). */
