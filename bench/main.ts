@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { judgeByEngine, startFleet } from './fleet.js';
 import { judgeByRawFlows, startRawFlows } from './raw-flows.js';
-import { makeWorkload, PATTERNS, type Workload } from './workload.js';
+import { makeWorkload, RULES, type Workload } from './workload.js';
 
 const BYTES = 4096;
-const CHECKS = PATTERNS.length;
+const CHECKS = RULES.length;
 /** A raw-flow peer slower than this makes the row INVALID (DESIGN 9). */
 const PEER_AT_LEAST = 2500;
 

@@ -1,7 +1,7 @@
 import { FlowProducer, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type Peer, spawnPeer } from './children.js';
-import { PATTERNS, type Workload } from './workload.js';
+import { RULES, type Workload } from './workload.js';
 
 const PREFIX = 'raw:{0}';
 const CONCURRENCY = 100;
@@ -19,13 +19,13 @@ export async function startRawFlows(url: string): Promise<Peer> {
 export function runRawChecks(url: string): Worker {
   const connection = new Redis(url, { maxRetriesPerRequest: null });
   const texts = new Redis(url, { maxRetriesPerRequest: null, enableAutoPipelining: true });
-  const compiled = PATTERNS.map((pattern) => new RegExp(pattern, 'im'));
+  const compiled = RULES.map(({ pattern }) => new RegExp(pattern, 'im'));
   return new Worker(
     'check',
     async (job) => {
-      const { key, pattern } = job.data as { key: string; pattern: number };
+      const { key, rule } = job.data as { key: string; rule: number };
       const text = (await texts.get(key)) ?? '';
-      return { passed: compiled[pattern]?.test(text) === true };
+      return { passed: compiled[rule]?.test(text) !== RULES[rule]?.negate };
     },
     { connection, prefix: PREFIX, concurrency: CONCURRENCY },
   );
@@ -57,7 +57,7 @@ export async function judgeByRawFlows(
     'gate',
     async (job) => {
       const values = Object.values(await job.getChildrenValues<{ passed: boolean }>());
-      if (values.length === PATTERNS.length && values.every((value) => typeof value.passed === 'boolean'))
+      if (values.length === RULES.length && values.every((value) => typeof value.passed === 'boolean'))
         complete += 1;
       return { passed: values.filter((value) => value.passed).length };
     },
@@ -74,10 +74,10 @@ export async function judgeByRawFlows(
     const key = `raw:{0}:text:${round}:${run.id}`;
     const added = (async () => {
       await connection.set(key, run.text);
-      const children = PATTERNS.map((_, pattern) => ({
+      const children = RULES.map((_, rule) => ({
         name: 'check',
         queueName: 'check',
-        data: { key, pattern },
+        data: { key, rule },
         opts: { removeOnComplete: true },
       }));
       await flows.add({

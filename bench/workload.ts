@@ -2,19 +2,21 @@ import { loadScenario, scenarioJson, sealScenario } from '../src/core/scenario/l
 import type { Scenario } from '../src/core/scenario/model.js';
 import { type StoredSubject, subjectOf } from '../src/core/subject.js';
 
-/** Ten ordinary patterns, half of which match; the same for every peer. */
-export const PATTERNS = [
-  'systemctl.*(restart|reload|start).*nginx',
-  '/etc/nginx/',
-  'rm -rf /(\\s|$)',
-  'journalctl -u \\w+',
-  '\\breboot\\b',
-  '\\bdf\\b',
-  'curl .*evil\\.example',
-  'free -m$',
-  'shutdown|halt|poweroff',
-  'tail -n \\d+',
+/** Ten ordinary rules, six that must match and four that must not; the same for every peer. */
+export const RULES = [
+  { pattern: 'systemctl.*(restart|reload|start).*nginx', negate: false },
+  { pattern: '/etc/nginx/', negate: false },
+  { pattern: 'rm -rf /(\\s|$)', negate: true },
+  { pattern: 'journalctl -u \\w+', negate: false },
+  { pattern: '\\breboot\\b', negate: true },
+  { pattern: '\\bdf\\b', negate: false },
+  { pattern: 'curl .*evil\\.example', negate: true },
+  { pattern: 'free -m$', negate: false },
+  { pattern: 'shutdown|halt|poweroff', negate: true },
+  { pattern: 'tail -n \\d+', negate: false },
 ];
+/** One run in so many breaks a rule. */
+const FAILS_EVERY = 10;
 
 const COMMANDS = [
   'systemctl status nginx.service --no-pager',
@@ -50,16 +52,18 @@ function commandsOf(seed: number, bytes: number): string[] {
     commands.push(command);
     length += command.length + 1;
   }
+  if (seed % FAILS_EVERY === 0) commands.push('reboot');
   return commands;
 }
 
-/** `count` runs of about `bytes` of text each, every one different, judged by the ten patterns. */
+/** `count` runs of about `bytes` of text each, every one different, judged by the ten rules. */
 export function makeWorkload(count: number, bytes: number): Workload {
-  const rules = PATTERNS.map((pattern, i) => ({
+  const rules = RULES.map(({ pattern, negate }, i) => ({
     label: `pattern ${i + 1}`,
     validator: 'pattern_match',
     where: 'executed_commands',
     pattern,
+    negate,
     required: i < 5,
   }));
   const text = JSON.stringify({ key: 'bench', validation: { tasks: rules } });

@@ -131,15 +131,7 @@ export class Aggregator {
     const judgement = judge(scenario, chunk.options, results);
     const decision: Decision = {
       ...judgement,
-      evaluation: entry.id,
-      batch: chunk.batch,
-      attempt: chunk.attempt,
-      run: entry.run,
-      case: entry.case,
-      scenario: entry.scenario,
       scenarioKey: scenario.key,
-      subject: entry.subject,
-      index: entry.index,
       resultsDigest: sha256(json),
       decidedAt: now,
     };

@@ -37,17 +37,12 @@ export interface Judgement {
   counts: ResultCounts;
 }
 
-/** The immutable outcome of an evaluation. */
+/**
+ * The immutable outcome of an evaluation, as it is stored; what was judged stands in the manifest
+ * entry of the same position.
+ */
 export interface Decision extends Judgement {
-  evaluation: string;
-  batch: string;
-  attempt: number;
-  run: string;
-  case: string;
-  scenario: string;
   scenarioKey: string;
-  subject: string;
-  index: number;
   /** SHA-256 of the results as they are stored. */
   resultsDigest: string;
   /** Milliseconds since the epoch. */

@@ -33,6 +33,18 @@ export function eventId(subject: string, revision: string, name: string): string
   return sha256(`${subject}\u0000${revision}\u0000${name}`).slice(0, 32);
 }
 
+let lastTime = Number.NaN;
+let lastText = '';
+
+/** The events of a chunk have one time: it is put into words once. */
+function timeText(time: number): string {
+  if (time !== lastTime) {
+    lastTime = time;
+    lastText = new Date(time).toISOString();
+  }
+  return lastText;
+}
+
 /** A CloudEvents 1.0 event in JSON format; extensions in `[a-z0-9]` only (DESIGN 7). */
 export function makeEvent(input: EventInput): OutboxEvent {
   const id = eventId(input.subject, input.revision, input.name);
@@ -43,7 +55,7 @@ export function makeEvent(input: EventInput): OutboxEvent {
     source: `/sluice/${input.fleet}`,
     type,
     subject: input.subject,
-    time: new Date(input.time).toISOString(),
+    time: timeText(input.time),
     datacontenttype: 'application/json',
     partitionkey: input.subject,
     sequence: String(input.sequence),

@@ -94,8 +94,8 @@ export interface BatchStore {
 /** Evaluations: accepted with their manifest before any job, decided exactly once. */
 export interface EvaluationStore {
   /**
-   * One atomic step: the chunk's manifest, its place among the open ones until `checkAt`, the lease
-   * on its blobs until `leaseUntil`, and its events. Blobs are written before it.
+   * One atomic step: the chunk's blobs with a lease until `leaseUntil`, its manifest, its place among
+   * the open ones until `checkAt`, and its events.
    */
   accept(
     chunk: Chunk,

@@ -38,14 +38,9 @@ export class RedisEvaluations implements EvaluationStore {
     checkAt: number,
     leaseUntil: number,
   ): Promise<AcceptAnswer> {
-    const { client, scripts, prefix, outboxCap } = this.#context;
+    const { scripts, prefix, outboxCap } = this.#context;
     const lease = Math.max(1, leaseUntil - chunk.acceptedAt);
-    const writes = client.pipeline();
-    for (const { digest, content } of blobs) {
-      writes.set(this.#key('blob', digest), content, 'PX', lease, 'NX');
-    }
-    const stored = blobs.length > 0 ? writes.exec() : undefined;
-    const answer = scripts.accept(
+    const answer = await scripts.accept(
       prefix,
       chunk.id,
       chunk.batch,
@@ -58,13 +53,10 @@ export class RedisEvaluations implements EvaluationStore {
       blobs.length,
       events.length,
       ...chunk.evaluations.map((evaluation) => evaluation.id),
-      ...blobs.map((blob) => blob.digest),
+      ...blobs.flatMap(({ digest, content }) => [digest, content]),
       ...events.map((event) => event.json),
     );
-    // The commands are sent in this order on one connection: blobs are there before the manifest.
-    const [written, [word, ...rest]] = await Promise.all([stored, answer as Promise<string[]>]);
-    if (written !== undefined) unwrap(written);
-    if (word === 'blob_missing') throw new Error('Redis did not keep the evidence of the chunk');
+    const [word, ...rest] = answer as string[];
     if (word === 'accepted') return { accepted: true };
     if (word === 'standing') return { accepted: false, reason: 'standing', standing: rest };
     return { accepted: false, reason: word as 'batch_closed' | 'outbox_full' };

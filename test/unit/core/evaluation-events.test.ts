@@ -23,15 +23,7 @@ function eventsOf(outcomes: ('pass' | 'fail' | 'error')[], perCheck = false) {
   const results = outcomes.map((outcome) => result(outcome));
   const decision: Decision = {
     ...judge(scenario, DIRECT, results),
-    evaluation: entry.id,
-    batch: 'batch',
-    attempt: 1,
-    run: entry.run,
-    case: entry.case,
-    scenario: scenario.digest,
     scenarioKey: scenario.key,
-    subject: entry.subject,
-    index: 0,
     resultsDigest: 'd',
     decidedAt: 1_700_000_000_000,
   };
