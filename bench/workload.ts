@@ -11,7 +11,7 @@ export const RULES = [
   { pattern: '\\breboot\\b', negate: true },
   { pattern: '\\bdf\\b', negate: false },
   { pattern: 'curl .*evil\\.example', negate: true },
-  { pattern: 'free -m$', negate: false },
+  { pattern: 'free -m\\b', negate: false },
   { pattern: 'shutdown|halt|poweroff', negate: true },
   { pattern: 'tail -n \\d+', negate: false },
 ];

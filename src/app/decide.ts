@@ -5,13 +5,19 @@ import { decisionEvents, type EventOptions } from '../core/evaluation-events.js'
 import { isPlainObject } from '../core/json.js';
 import type { Chunk, ManifestEntry } from '../core/manifest.js';
 import type { CheckResult } from '../core/result.js';
-import { packResults, unpackResults } from '../core/results-codec.js';
+import {
+  type ChunkResults,
+  type PackResults,
+  packRows,
+  TextTable,
+  unpackRows,
+} from '../core/results-codec.js';
 import { materialize } from '../core/scenario/materialize.js';
 import type { Scenario } from '../core/scenario/model.js';
 import { judge } from '../core/scoring.js';
 import { settleResults } from '../core/settle.js';
 import type { Clock } from '../ports/clock.js';
-import type { DecisionToCommit, PackResults, Store } from '../ports/store.js';
+import type { DecisionToCommit, Store } from '../ports/store.js';
 import { settleBatch } from './batches.js';
 import { ScenarioCache } from './scenarios.js';
 
@@ -39,6 +45,13 @@ const lost = (entry: ManifestEntry): Scenario => ({
   ],
 });
 
+/** An evaluation with its settled results. */
+interface Judged {
+  entry: ManifestEntry;
+  scenario: Scenario;
+  results: CheckResult[];
+}
+
 type Share = PackResults['evaluations'][number];
 
 function isShare(value: unknown): value is Share {
@@ -52,13 +65,15 @@ function firstResults(recorded: readonly PackResults[]): Map<number, unknown[]> 
   const found = new Map<number, unknown[]>();
   for (const pack of recorded) {
     // Another version, or a bug, may have written it: what cannot be read brings no result.
-    const shares: unknown = isPlainObject(pack) ? pack.evaluations : undefined;
-    for (const share of Array.isArray(shares) ? (shares as unknown[]) : []) {
+    const { texts, evaluations }: { texts?: unknown; evaluations?: unknown } = isPlainObject(pack)
+      ? pack
+      : {};
+    for (const share of Array.isArray(evaluations) ? (evaluations as unknown[]) : []) {
       if (!isShare(share)) continue;
-      const { position, firstCheck, results } = share;
+      const { position, firstCheck, rows } = share;
       const checks = found.get(position) ?? [];
       found.set(position, checks);
-      unpackResults(results).forEach((result, i) => {
+      unpackRows(texts, rows).forEach((result, i) => {
         checks[firstCheck + i] ??= result;
       });
     }
@@ -88,20 +103,17 @@ export class Aggregator {
     const scenarios = await this.#scenarios.get(chunk.evaluations.map((entry) => entry.scenario));
     const found = firstResults(recorded);
     const now = clock.now();
-    const staged: { position: number; json: string }[] = [];
-    const decisions = chunk.evaluations.map((entry, position) => {
+    const judged = chunk.evaluations.map((entry, position) => {
       const scenario = scenarios.get(entry.scenario) ?? lost(entry);
-      const [decision, json] = this.#decideOne(
-        chunk,
-        entry,
-        position,
-        scenario,
-        found.get(position) ?? [],
-        now,
-      );
-      staged.push({ position, json });
-      return decision;
+      return { entry, scenario, results: this.#settle(chunk, scenario, found.get(position) ?? []) };
     });
+    const table = new TextTable();
+    const rows = Object.fromEntries(
+      judged.map(({ results }, position) => [position, packRows(table, results)]),
+    );
+    const staged = JSON.stringify({ texts: table.texts, rows } satisfies ChunkResults);
+    const digest = sha256(staged);
+    const decisions = judged.map((one, position) => this.#decideOne(chunk, position, one, digest, now));
     const retention = (await this.#retention(chunk.batch)) ?? 0;
     const answer = await store.evaluations.commit(chunk, ulid(now), staged, decisions, now, retention);
     await settleBatch(store, clock, fleet, answer.batch);
@@ -120,20 +132,17 @@ export class Aggregator {
 
   #decideOne(
     chunk: Chunk,
-    entry: ManifestEntry,
     position: number,
-    scenario: Scenario,
-    raw: readonly unknown[],
-    now: number,
-  ): [DecisionToCommit, string] {
-    const results = this.#settle(chunk, scenario, raw);
-    const json = JSON.stringify(packResults(results));
+    { entry, scenario, results }: Judged,
+    resultsDigest: string,
+    decidedAt: number,
+  ): DecisionToCommit {
     const judgement = judge(scenario, chunk.options, results);
     const decision: Decision = {
       ...judgement,
       scenarioKey: scenario.key,
-      resultsDigest: sha256(json),
-      decidedAt: now,
+      resultsDigest,
+      decidedAt,
     };
     const bad = judgement.counts.failed + judgement.counts.errored > 0;
     const failing = bad
@@ -142,7 +151,7 @@ export class Aggregator {
         )
       : [];
     const { fleet, events } = this.#deps;
-    const toCommit: DecisionToCommit = {
+    return {
       position,
       evaluation: entry.id,
       json: JSON.stringify(decision),
@@ -150,7 +159,6 @@ export class Aggregator {
       vacuousPasses: judgement.counts.vacuous,
       events: decisionEvents(fleet, chunk, entry, decision, failing, events),
     };
-    return [toCommit, json];
   }
 
   /** Each evaluation in its own guard: one that cannot be settled is all errors (DESIGN 5.4). */

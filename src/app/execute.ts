@@ -3,7 +3,7 @@ import { isPlainObject } from '../core/json.js';
 import type { Chunk, ManifestEntry } from '../core/manifest.js';
 import { type Pack, splitPack } from '../core/packing.js';
 import type { CheckResult } from '../core/result.js';
-import { packResults } from '../core/results-codec.js';
+import { packRows, TextTable } from '../core/results-codec.js';
 import { concludeCheck, type PlannedCheck, planChecks, requestOf } from '../core/scenario/checks.js';
 import type { Scenario } from '../core/scenario/model.js';
 import type { Subject } from '../core/subject.js';
@@ -12,7 +12,7 @@ import type { MatchRequest, RunOutcome, Verdict } from '../core/validators/valid
 import type { Matcher } from '../ports/matcher.js';
 import type { PackAnswer, PackJob } from '../ports/queue.js';
 import type { AnsibleRunner, Bundle } from '../ports/runner.js';
-import type { EvaluationStore, PackResults } from '../ports/store.js';
+import type { EvaluationStore } from '../ports/store.js';
 import { checkPlaces, ScenarioCache } from './scenarios.js';
 
 export interface ExecutorDeps {
@@ -68,12 +68,13 @@ export class Executor {
       if (packs.length > 0) return { kind: 'split', packs };
     }
     const shares = await this.#shares(job, chunk, entries, scenarios);
+    const table = new TextTable();
     const evaluations = shares.map(({ position, firstCheck, results }) => ({
       position,
       firstCheck,
-      results: packResults(results),
+      rows: packRows(table, results),
     }));
-    await this.#deps.store.record(chunk.id, { evaluations } satisfies PackResults);
+    await this.#deps.store.record(chunk.id, { texts: table.texts, evaluations });
     return { kind: 'done' };
   }
 

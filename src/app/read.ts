@@ -1,7 +1,7 @@
 import type { Decision } from '../core/decision.js';
 import type { IndexedEvaluation } from '../core/document.js';
 import type { CheckResult } from '../core/result.js';
-import { unpackResults } from '../core/results-codec.js';
+import { type ChunkResults, parseChunkResults, unpackRows } from '../core/results-codec.js';
 import { materialize } from '../core/scenario/materialize.js';
 import type { DecidedEntry, Store } from '../ports/store.js';
 import { ScenarioCache } from './scenarios.js';
@@ -25,12 +25,15 @@ export class EvaluationReader {
     if (record === undefined) return [];
     const { chunk } = record;
     const scenarios = await this.#scenarios.get(chunk.evaluations.map((entry) => entry.scenario));
+    const staged = new Map<string, ChunkResults>();
     return decided.flatMap(({ position, decision: json, results: packed }) => {
       const entry = chunk.evaluations[position];
       if (entry === undefined) return [];
       const decision = JSON.parse(json) as Decision;
       const scenario = scenarios.get(entry.scenario);
-      const results = unpackResults(JSON.parse(packed)) as CheckResult[];
+      const all = staged.get(packed) ?? parseChunkResults(packed);
+      staged.set(packed, all);
+      const results = unpackRows(all.texts, all.rows[position]) as CheckResult[];
       return {
         index: entry.index,
         id: entry.id,

@@ -43,7 +43,7 @@ export interface Judgement {
  */
 export interface Decision extends Judgement {
   scenarioKey: string;
-  /** SHA-256 of the results as they are stored. */
+  /** SHA-256 of its chunk's results as they are stored. */
   resultsDigest: string;
   /** Milliseconds since the epoch. */
   decidedAt: number;

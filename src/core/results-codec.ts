@@ -1,8 +1,10 @@
+import { isPlainObject } from './json.js';
 import { type CheckResult, OUTCOMES, type Outcome } from './result.js';
 
+/** One result; message and worker are places in a table of texts (-1: no worker). */
 type Row = [
   outcome: number,
-  message: string,
+  message: number,
   data: Record<string, unknown>,
   ms: number,
   tries: number,
@@ -10,49 +12,78 @@ type Row = [
   enforced: 0 | 1,
 ];
 
-/** Results of one evaluation, packed: a table of worker names and one row a check. */
-export type PackedResults = [workers: string[], rows: (Row | null)[]];
+/** Rows by check; a check without a result is a gap. */
+export type PackedRows = (Row | null)[];
 
-/** Packs results for storing; about half the size of their JSON. A check without a result stays a gap. */
-export function packResults(results: readonly (CheckResult | undefined)[]): PackedResults {
-  const workers: string[] = [];
-  const rows = results.map((result): Row | null => {
-    if (result === undefined) return null;
-    let worker = -1;
-    if (result.worker !== null) {
-      worker = workers.indexOf(result.worker);
-      if (worker < 0) worker = workers.push(result.worker) - 1;
+/** What one pack brought back: for each of its evaluations the results from its first check on. */
+export interface PackResults {
+  texts: readonly string[];
+  evaluations: { position: number; firstCheck: number; rows: PackedRows }[];
+}
+
+/** All results of a chunk, as they are stored with its decisions: rows by the evaluation's position. */
+export interface ChunkResults {
+  texts: readonly string[];
+  rows: Record<number, PackedRows>;
+}
+
+/**
+ * Texts of a chunk's results, each kept once: a batch asks many runs the same, and gets the same
+ * words for an answer.
+ */
+export class TextTable {
+  readonly texts: string[] = [];
+  readonly #places = new Map<string, number>();
+
+  place(text: string): number {
+    let place = this.#places.get(text);
+    if (place === undefined) {
+      place = this.texts.push(text) - 1;
+      this.#places.set(text, place);
     }
-    const enforced = result.read_only === 'enforced' ? 1 : 0;
+    return place;
+  }
+}
+
+/** Packs results; their texts go into the table. */
+export function packRows(table: TextTable, results: readonly (CheckResult | undefined)[]): PackedRows {
+  return results.map((result): Row | null => {
+    if (result === undefined) return null;
     return [
       OUTCOMES.indexOf(result.outcome),
-      result.message,
+      table.place(result.message),
       result.data,
       result.duration_ms,
       result.tries,
-      worker,
-      enforced,
+      result.worker === null ? -1 : table.place(result.worker),
+      result.read_only === 'enforced' ? 1 : 0,
     ];
   });
-  return [workers, rows];
 }
 
-/** Undoes {@link packResults}: a gap is undefined, a row that is none comes back as it is. Never throws. */
-export function unpackResults(packed: unknown): (CheckResult | unknown)[] {
-  if (!Array.isArray(packed) || !Array.isArray(packed[1])) return [];
-  const [workers, rows] = packed as PackedResults;
-  return rows.map((row) => {
+/** Undoes {@link packRows}: a gap is undefined, a row that is none comes back as it is. Never throws. */
+export function unpackRows(texts: unknown, rows: unknown): (CheckResult | unknown)[] {
+  if (!Array.isArray(rows)) return [];
+  const table: unknown[] = Array.isArray(texts) ? texts : [];
+  return (rows as unknown[]).map((row) => {
     if (row === null) return undefined;
-    if (!Array.isArray(row) || typeof row[0] !== 'number') return row;
-    const [outcome, message, data, duration_ms, tries, worker, enforced] = row;
+    if (!Array.isArray(row) || typeof row[0] !== 'number' || typeof row[1] !== 'number') return row;
+    const [outcome, message, data, duration_ms, tries, worker, enforced] = row as Row;
     return {
       outcome: OUTCOMES[outcome] as Outcome,
-      message,
+      message: table[message] as string,
       data,
       duration_ms,
       tries,
-      worker: (Array.isArray(workers) ? workers[worker] : undefined) ?? null,
+      worker: (table[worker] ?? null) as string | null,
       read_only: enforced === 1 ? 'enforced' : 'declared',
     } satisfies CheckResult;
   });
+}
+
+/** Reads stored results; what is none has no rows. */
+export function parseChunkResults(json: string): ChunkResults {
+  const parsed: unknown = JSON.parse(json);
+  if (!isPlainObject(parsed) || !isPlainObject(parsed.rows)) return { texts: [], rows: {} };
+  return parsed as unknown as ChunkResults;
 }

@@ -104,9 +104,12 @@ function settleOne(raw: unknown, strict: boolean): CheckResult {
   return parsed;
 }
 
-/** A copy with the known fields alone; undefined for what is no result. */
+const FIELDS = 7;
+
+/** The result, with the known fields alone; undefined for what is no result. */
 function parsedResult(raw: unknown): CheckResult | undefined {
   if (!isCheckResult(raw)) return undefined;
+  if (Object.keys(raw).length === FIELDS) return raw;
   const { outcome, message, data, duration_ms, tries, worker, read_only } = raw;
   return { outcome, message, data, duration_ms, tries, worker, read_only };
 }

@@ -1,7 +1,7 @@
 import type { BatchOpening, BatchRecord } from '../core/batch.js';
 import type { OutboxEvent } from '../core/events.js';
 import type { Chunk } from '../core/manifest.js';
-import type { PackedResults } from '../core/results-codec.js';
+import type { PackResults } from '../core/results-codec.js';
 
 /** Content stored once under its SHA-256 (claim check, DESIGN 5.1). */
 export interface Blob {
@@ -14,17 +14,6 @@ export interface ChunkRecord {
   chunk: Chunk;
   /** Raised whenever the chunk is enqueued anew (DESIGN 5.6). */
   generation: number;
-}
-
-/** What one pack brought back, in the order in which it was written. */
-export interface PackResults {
-  evaluations: {
-    /** Position of the evaluation in its chunk. */
-    position: number;
-    /** Position of the first check that the results are for. */
-    firstCheck: number;
-    results: PackedResults;
-  }[];
 }
 
 /** One evaluation's decision, ready to be committed together with its events. */
@@ -51,7 +40,7 @@ export interface CommitAnswer {
 export interface StoredDecision {
   position: number;
   decision: string;
-  /** JSON of {@link PackedResults}. */
+  /** The chunk's results that were staged with it: JSON of ChunkResults, one text for all of a commit. */
   results: string;
 }
 
@@ -119,11 +108,11 @@ export interface EvaluationStore {
   record(chunk: string, results: PackResults): Promise<'stored' | 'late'>;
   /** Everything recorded, in the order of writing: the first result of a check stands. */
   recorded(chunk: string): Promise<PackResults[]>;
-  /** Results are staged in pieces under `stage`, then one small step writes decisions and events. */
+  /** Results are staged under `stage`, then one small step writes decisions and events. */
   commit(
     chunk: Chunk,
     stage: string,
-    results: readonly { position: number; json: string }[],
+    results: string,
     decisions: readonly DecisionToCommit[],
     now: number,
     retentionMs: number,

@@ -180,7 +180,7 @@ describe('the sweeper', () => {
       vacuousPasses: 0,
       events: [],
     }));
-    await store.evaluations.commit(chunk, 's', [], entries, Date.now(), 60_000);
+    await store.evaluations.commit(chunk, 's', '{}', entries, Date.now(), 60_000);
     expect((await store.batches.batch('b'))?.state).toBe('open');
     expect(await sweepOnce()).toMatchObject({ completed: 1 });
     expect((await store.batches.batch('b'))?.state).toBe('completed');

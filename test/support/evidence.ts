@@ -4,11 +4,11 @@ import { sha256 } from '../../src/core/digest.js';
 import type { OutboxEvent } from '../../src/core/events.js';
 import type { Chunk, EvaluationOptions } from '../../src/core/manifest.js';
 import type { CheckResult, Outcome } from '../../src/core/result.js';
-import { packResults } from '../../src/core/results-codec.js';
+import { type PackResults, packRows, TextTable } from '../../src/core/results-codec.js';
 import { loadScenario, scenarioJson, sealScenario } from '../../src/core/scenario/load.js';
 import type { Scenario } from '../../src/core/scenario/model.js';
 import { subjectOf } from '../../src/core/subject.js';
-import type { Blob, DecisionToCommit, PackResults } from '../../src/ports/store.js';
+import type { Blob, DecisionToCommit } from '../../src/ports/store.js';
 
 export const DIRECT: EvaluationOptions = { strict: false, from: 'direct', informationalErrors: 'ignore' };
 
@@ -58,7 +58,9 @@ export function packOf(
   firstCheck: number,
   results: readonly (CheckResult | undefined)[],
 ): PackResults {
-  return { evaluations: [{ position, firstCheck, results: packResults(results) }] };
+  const table = new TextTable();
+  const rows = packRows(table, results);
+  return { texts: table.texts, evaluations: [{ position, firstCheck, rows }] };
 }
 
 export function event(id: string, type = 'dev.sluice.test.made.v1'): OutboxEvent {

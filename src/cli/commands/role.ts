@@ -12,6 +12,7 @@ import { checkLogLevel, createLog } from '../log.js';
 import { type FleetOptions, ProblemList, wholeNumber } from '../options.js';
 import { print, say } from '../output.js';
 import { loadSettings, requireRedis } from '../redis.js';
+import { sinkProblems } from '../sink-problem.js';
 
 /** Opens a reader for each sink, from the oldest event that is kept when it is new. */
 export async function startSinks(engine: FleetEngine, sinks: readonly string[]): Promise<Role> {
@@ -37,9 +38,10 @@ export async function runRole(
   const level = (await problems.take(() => checkLogLevel(options.logLevel, 'info'))) ?? 'info';
   const concurrency = wholeNumber('--concurrency', options.concurrency, 1, problems);
   const settings = await problems.take(() => loadSettings(options));
+  const sinks = [...(settings?.sinks ?? []), ...(options.sink ?? [])];
+  if (role === 'dispatcher') problems.add(...(await sinkProblems(options.sink ?? [], settings?.sinks ?? [])));
   problems.throwIfAny('USAGE', `the ${role} was not started.`);
   const config = withConcurrency(settings as Config, concurrency);
-  const sinks = [...config.sinks, ...(options.sink ?? [])];
   if (role === 'dispatcher' && sinks.length === 0)
     throw new SluiceError(
       'USAGE',

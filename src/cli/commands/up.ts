@@ -9,6 +9,7 @@ import { checkLogLevel, createLog } from '../log.js';
 import { type FleetOptions, ProblemList, wholeNumber } from '../options.js';
 import { print, say } from '../output.js';
 import { loadSettings, type RedisPlace, requireRedis } from '../redis.js';
+import { sinkProblems } from '../sink-problem.js';
 import { startSinks } from './role.js';
 
 async function greet(place: RedisPlace, config: Config, workers: number, json: boolean): Promise<void> {
@@ -31,6 +32,7 @@ export async function up(options: FleetOptions & { workers?: string; sink?: stri
   const level = (await problems.take(() => checkLogLevel(options.logLevel, 'info'))) ?? 'info';
   const wanted = wholeNumber('--workers', options.workers, 1, problems);
   const settings = await problems.take(() => loadSettings(options));
+  problems.add(...(await sinkProblems(options.sink ?? [], settings?.sinks ?? [])));
   problems.throwIfAny('USAGE', 'nothing was started.');
   const config = settings as Config;
   const workers = wanted ?? Math.max(1, availableParallelism() - 1);

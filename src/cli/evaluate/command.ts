@@ -9,26 +9,23 @@ import { onInterrupt } from '../interrupt.js';
 import { ProblemList } from '../options.js';
 import { plain, print, say } from '../output.js';
 import { defaultSettings, loadSettings } from '../redis.js';
+import { sinkProblems } from '../sink-problem.js';
+import { unwritable } from '../writable.js';
 import { type CheckedRuns, checkRuns, recordProblemsOf } from './checked-runs.js';
 import { judge } from './judge.js';
 import { checkOptions, type EvaluateSettings, type RawEvaluateOptions } from './options.js';
 import { dryRun, dryRunText } from './plan.js';
-import { unwritable } from './writable.js';
 
 /** Broken records that `--skip-invalid` names before it only counts them. */
 const MOST_NAMED = 50;
 const NOTHING = 'nothing was judged.';
 
-async function checkPlaces(settings: EvaluateSettings, problems: ProblemList): Promise<void> {
-  for (const { file } of settings.reports) {
-    const problem = file === '-' ? undefined : await unwritable('--report', file, true);
+async function checkPlaces(settings: EvaluateSettings, config: Config, problems: ProblemList): Promise<void> {
+  for (const { report, file } of settings.reports) {
+    const problem = file === '-' ? undefined : await unwritable('--report', report.kind, file, true);
     if (problem !== undefined) problems.add(problem);
   }
-  for (const sink of settings.sinks) {
-    const file = /^ndjson=(.+)$/s.exec(sink)?.[1];
-    const problem = file === undefined ? undefined : await unwritable('--sink', file, false);
-    if (problem !== undefined) problems.add(problem);
-  }
+  problems.add(...(await sinkProblems(settings.sinks, settings.workers === 0 ? [] : config.sinks)));
 }
 
 function skippedTeller(): { onSkipped(problem: Problem): void; rest(): number } {
@@ -85,7 +82,7 @@ export async function evaluate(paths: readonly string[], raw: RawEvaluateOptions
   const problems = new ProblemList();
   const settings = await checkOptions(raw, problems);
   const config = (await problems.take(() => loadSettings(raw))) ?? defaultSettings();
-  await checkPlaces(settings, problems);
+  await checkPlaces(settings, config, problems);
   const loaded = await problems.take(() => loadScenarios(paths));
   if (raw.runs === undefined) problems.throwIfAny('USAGE', NOTHING);
   const named = raw.runs ?? [];

@@ -19,7 +19,7 @@ import type { EvaluateSettings, RawEvaluateOptions } from './options.js';
 import { openProgress, type Progress } from './progress.js';
 import { resumeCommand } from './resume.js';
 import { FleetSession } from './session.js';
-import { BatchSinks } from './sinks.js';
+import { BatchSinks, type LackingSink } from './sinks.js';
 import { batchDocument, verdictOf } from './verdict.js';
 
 /** A batch that is checked and ready to be judged. */
@@ -166,13 +166,15 @@ function interrupted(job: Job, { decided, engine }: Open): SluiceError {
 }
 
 /** Says what could not be written or delivered; true when something could not. */
-function tellTrouble(job: Job, failures: readonly unknown[], undelivered: readonly string[]): boolean {
+function tellTrouble(job: Job, failures: readonly unknown[], undelivered: readonly LackingSink[]): boolean {
   for (const failure of failures) {
     if (failure instanceof SluiceError) for (const line of failureLines(failure)) say(line);
     else say(`sluice: a report could not be written: ${plain(String(failure))}`);
   }
-  for (const sink of undelivered)
-    say(`sluice: --sink ${plain(sink)} lacks events of this batch; deliver the rest with: ${resumeOf(job)}`);
+  for (const { option, configured } of undelivered) {
+    const name = configured ? `the sink ${plain(option)} of the settings` : `--sink ${plain(option)}`;
+    say(`sluice: ${name} lacks events of this batch; deliver the rest with: ${resumeOf(job)}`);
+  }
   return failures.length + undelivered.length > 0;
 }
 

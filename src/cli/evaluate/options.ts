@@ -1,8 +1,6 @@
 import { parseDuration } from '../../../config/schema.js';
-import { parseSink } from '../../../queues/sinks/built-in.js';
 import type { EvaluationOptions } from '../../core/manifest.js';
 import type { Packing } from '../../core/packing.js';
-import { SluiceError } from '../../core/problem.js';
 import { runFormats } from '../../inputs/run-items.js';
 import { parseReportTargets, type ReportTarget } from '../../reports/report-target.js';
 import { checkLogLevel } from '../log.js';
@@ -71,7 +69,7 @@ function checkCombinations(
     problems.add({ path: '--report', message: 'standard output is taken by --json; give the report a file' });
 }
 
-/** Checks every option; what is wrong goes to `problems`. */
+/** Checks every option but the targets of `--sink`; what is wrong goes to `problems`. */
 export async function checkOptions(
   raw: RawEvaluateOptions,
   problems: ProblemList,
@@ -90,18 +88,8 @@ export async function checkOptions(
   const retentionMs = checkRetention(raw.retention, problems);
   const look = { colour: false, width: REPORT_WIDTH };
   const reports = (await problems.take(() => parseReportTargets(raw.report ?? [], look))) ?? [];
-  for (const sink of new Set(raw.sink)) await problems.take(() => checkSink(sink));
   checkCombinations(raw, reports, problems);
   const logLevel = (await problems.take(() => checkLogLevel(raw.logLevel, 'warn'))) ?? 'warn';
   const sinks = [...new Set(raw.sink)];
   return { format, from, engine, workers, packing, batch: raw.batch, retentionMs, reports, sinks, logLevel };
-}
-
-function checkSink(option: string): void {
-  try {
-    parseSink(option);
-  } catch (error) {
-    if (!(error instanceof SluiceError)) throw error;
-    throw new SluiceError('USAGE', error.message, [{ path: '', message: error.message }]);
-  }
 }

@@ -18,6 +18,13 @@ interface BatchReader extends SinkReader {
   ofBatch: boolean;
 }
 
+/** A sink that lacks events of the batch. */
+export interface LackingSink {
+  option: string;
+  /** It stands in the settings, not on the command line. */
+  configured: boolean;
+}
+
 /** Whether an event belongs to a batch. */
 export function isOfBatch(batch: string): (event: OutboxEvent) => boolean {
   return (event) => (JSON.parse(event.json) as { correlationid?: string }).correlationid === batch;
@@ -86,17 +93,20 @@ export class BatchSinks {
     }
   }
 
-  /** Waits until every event so far has arrived; answers with the sinks that still lack some. */
-  async settle(signal: AbortSignal): Promise<string[]> {
+  /**
+   * Waits until every event so far has arrived, at configured sinks too; answers with the sinks that
+   * still lack some.
+   */
+  async settle(signal: AbortSignal): Promise<LackingSink[]> {
     const until = Date.now() + DELIVERY_DEADLINE_MS;
-    const waiting = new Set(this.#readers.filter((reader) => reader.ofBatch));
+    const waiting = new Set(this.#readers);
     while (waiting.size > 0 && Date.now() < until && !signal.aborted) {
       for (const reader of waiting) {
         if ((await this.#engine.store.outbox.outstanding(reader.name)) === 0) waiting.delete(reader);
       }
       if (waiting.size > 0) await delay(LOOK_EVERY_MS);
     }
-    return [...waiting].map(({ option }) => option);
+    return [...waiting].map(({ option, ofBatch }) => ({ option, configured: !ofBatch }));
   }
 
   /** Stops delivery. `done`: the batch's readers are removed; else they keep their place for the next call. */

@@ -1,6 +1,6 @@
 -- Writes decisions and their events in one step; a decision that stands is never touched (DESIGN 5.4).
 -- KEYS[1] key prefix
--- ARGV 1 chunk, 2 batch, 3 stage, 4 retention in ms, 5 count of decisions, 6 of staged results;
+-- ARGV 1 chunk, 2 batch, 3 stage, 4 retention in ms, 5 count of decisions;
 --      then per decision: position, evaluation, decision, status, vacuous passes, count of events, events
 -- Returns: count of undecided evaluations left in the chunk (-1: the chunk is gone), then the
 -- positions that were decided by this call
@@ -11,11 +11,11 @@ local answer = { -1 }
 if redis.call('EXISTS', key) == 0 then return answer end
 local staged = p .. 'rs:' .. chunk .. ':' .. stage
 local fresh, vacuous, positions = 0, 0, {}
-if redis.call('HLEN', staged) < tonumber(ARGV[6]) then
+if redis.call('EXISTS', staged) == 0 then
   return redis.error_reply('ERR the results were not staged')
 end
 local counts = { passed = 0, failed = 0, errored = 0 }
-local i, own = 7, false
+local i, own = 6, false
 for _ = 1, tonumber(ARGV[5]) do
   local position, evaluation, events = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 5])
   if redis.call('HSETNX', key, 'd' .. position, ARGV[i + 2]) == 1 then

@@ -1,5 +1,6 @@
 import type { OutboxEvent } from '../../core/events.js';
 import type { Chunk } from '../../core/manifest.js';
+import type { PackResults } from '../../core/results-codec.js';
 import type {
   AcceptAnswer,
   Blob,
@@ -7,7 +8,6 @@ import type {
   CommitAnswer,
   DecisionToCommit,
   EvaluationStore,
-  PackResults,
   StoredDecision,
 } from '../../ports/store.js';
 import type { MemoryState } from './state.js';
@@ -103,18 +103,17 @@ export class MemoryEvaluations implements EvaluationStore {
   async commit(
     { id, batch: batchId }: Chunk,
     _stage: string,
-    results: readonly { position: number; json: string }[],
+    results: string,
     decisions: readonly DecisionToCommit[],
   ): Promise<CommitAnswer> {
     const state = this.#state;
     const chunk = state.chunks.get(id);
     if (chunk === undefined) return { fresh: [], chunkDone: false, batch: undefined };
     const batch = state.batches.get(batchId);
-    const staged = new Map(results.map(({ position, json }) => [position, json]));
     const fresh: number[] = [];
     for (const { position, json, status, vacuousPasses, events } of decisions) {
       if (chunk.decisions.has(position)) continue;
-      chunk.decisions.set(position, { position, decision: json, results: staged.get(position) ?? '[[],[]]' });
+      chunk.decisions.set(position, { position, decision: json, results });
       fresh.push(position);
       state.append(events);
       if (batch === undefined) continue;

@@ -2,7 +2,8 @@ import { EventEmitter, once } from 'node:events';
 import type { BatchRecord } from '../../core/batch.js';
 import type { OutboxEvent } from '../../core/events.js';
 import type { Chunk } from '../../core/manifest.js';
-import type { DecidedEntry, OutboxEntry, PackResults, StoredDecision } from '../../ports/store.js';
+import type { PackResults } from '../../core/results-codec.js';
+import type { DecidedEntry, OutboxEntry, StoredDecision } from '../../ports/store.js';
 
 interface MemoryBatch {
   record: BatchRecord;

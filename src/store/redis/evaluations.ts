@@ -1,5 +1,6 @@
 import type { OutboxEvent } from '../../core/events.js';
 import type { Chunk } from '../../core/manifest.js';
+import type { PackResults } from '../../core/results-codec.js';
 import type {
   AcceptAnswer,
   Blob,
@@ -7,16 +8,12 @@ import type {
   CommitAnswer,
   DecisionToCommit,
   EvaluationStore,
-  PackResults,
   StoredDecision,
 } from '../../ports/store.js';
 import type { RedisBatches } from './batches.js';
 import { type RedisContext, unwrap } from './context.js';
 
 const LATE_KEPT = 10_000;
-/** Results staged by one command, so that no command holds Redis for long (DESIGN 5.4). */
-const STAGE_PIECE = 200;
-
 /** Evaluations in Redis: a hash per chunk with manifest and decisions, blobs by digest beside it. */
 export class RedisEvaluations implements EvaluationStore {
   readonly #context: RedisContext;
@@ -127,20 +124,15 @@ export class RedisEvaluations implements EvaluationStore {
   async commit(
     chunk: Chunk,
     stage: string,
-    results: readonly { position: number; json: string }[],
+    results: string,
     decisions: readonly DecisionToCommit[],
     now: number,
     retentionMs: number,
   ): Promise<CommitAnswer> {
     const { client, scripts, prefix } = this.#context;
     const staged = this.#key('rs', `${chunk.id}:${stage}`);
-    const writes = client.pipeline();
-    for (let i = 0; i < results.length; i += STAGE_PIECE) {
-      const piece = results.slice(i, i + STAGE_PIECE);
-      writes.hset(staged, ...piece.flatMap(({ position, json }) => [String(position), json]));
-    }
-    writes.pexpire(staged, retentionMs + Math.max(0, chunk.deadline - now));
-    const written = writes.exec();
+    const kept = retentionMs + Math.max(0, chunk.deadline - now);
+    const written = client.set(staged, results, 'PX', Math.max(1, kept));
     const args = decisions.flatMap((d) => [
       d.position,
       d.evaluation,
@@ -157,11 +149,9 @@ export class RedisEvaluations implements EvaluationStore {
       stage,
       retentionMs,
       decisions.length,
-      results.length,
       ...args,
     );
-    const [replies, [left = -1, ...fresh]] = await Promise.all([written, committed as Promise<number[]>]);
-    unwrap(replies);
+    const [, [left = -1, ...fresh]] = await Promise.all([written, committed as Promise<number[]>]);
     return { fresh, chunkDone: left === 0, batch: await this.#batches.batch(chunk.batch) };
   }
 
@@ -171,15 +161,13 @@ export class RedisEvaluations implements EvaluationStore {
     const wanted = positions ?? this.#decidedPositions(hash);
     const found = wanted.filter((position) => hash[`d${position}`] !== undefined);
     if (found.length === 0) return [];
-    const reads = client.pipeline();
-    for (const position of found) {
-      reads.hget(this.#key('rs', `${chunk}:${hash[`s${position}`]}`), String(position));
-    }
-    const results = unwrap(await reads.exec()) as (string | null)[];
-    return found.map((position, i) => ({
+    const stages = [...new Set(found.map((position) => hash[`s${position}`] as string))];
+    const staged = await client.mget(stages.map((stage) => this.#key('rs', `${chunk}:${stage}`)));
+    const results = new Map(stages.map((stage, i) => [stage, staged[i] ?? '{}']));
+    return found.map((position) => ({
       position,
       decision: hash[`d${position}`] as string,
-      results: results[i] ?? '[[],[]]',
+      results: results.get(hash[`s${position}`] as string) as string,
     }));
   }
 

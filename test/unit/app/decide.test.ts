@@ -5,8 +5,8 @@ import type { Decision } from '../../../src/core/decision.js';
 import { sha256 } from '../../../src/core/digest.js';
 import type { Chunk } from '../../../src/core/manifest.js';
 import type { CheckResult, Outcome } from '../../../src/core/result.js';
-import { unpackResults } from '../../../src/core/results-codec.js';
-import type { PackResults, Store } from '../../../src/ports/store.js';
+import { type PackResults, parseChunkResults, unpackRows } from '../../../src/core/results-codec.js';
+import type { Store } from '../../../src/ports/store.js';
 import { openMemoryStore } from '../../../src/store/memory/index.js';
 import { blobOf, checkResult, chunkOf, openingOf, packOf, sealed } from '../../support/evidence.js';
 
@@ -30,11 +30,16 @@ async function opened(evaluations = 2, digest = scenario.digest): Promise<{ stor
 const aggregatorOf = (store: Store) =>
   new Aggregator({ store, clock: { now: () => NOW }, fleet: 'f', events: { perCheck: true } });
 
+function outcomesAt(json: string, position: number): Outcome[] {
+  const { texts, rows } = parseChunkResults(json);
+  return (unpackRows(texts, rows[position]) as CheckResult[]).map(({ outcome }) => outcome);
+}
+
 async function decided(store: Store): Promise<(Decision & { outcomes: Outcome[] })[]> {
   const stored = await store.evaluations.decisions('c-0');
-  return stored.map(({ decision, results }) => ({
+  return stored.map(({ position, decision, results }) => ({
     ...(JSON.parse(decision) as Decision),
-    outcomes: (unpackResults(JSON.parse(results)) as CheckResult[]).map(({ outcome }) => outcome),
+    outcomes: outcomesAt(results, position),
   }));
 }
 
@@ -162,13 +167,14 @@ describe('deciding', () => {
       fc.anything(),
       fc.record({ evaluations: fc.anything() }),
       fc.record({
+        texts: fc.anything(),
         evaluations: fc.array(
           fc.oneof(
             fc.anything(),
             fc.record({
               position: fc.oneof(fc.nat(2), fc.anything()),
               firstCheck: fc.anything(),
-              results: fc.anything(),
+              rows: fc.oneof(fc.anything(), fc.array(fc.array(fc.anything()))),
             }),
           ),
         ),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkOptions, type RawEvaluateOptions } from '../../../src/cli/evaluate/options.js';
 import { ProblemList } from '../../../src/cli/options.js';
+import { sinkProblem, sinkProblems } from '../../../src/cli/sink-problem.js';
 import { SluiceError } from '../../../src/core/problem.js';
 
 async function check(raw: Partial<RawEvaluateOptions>) {
@@ -46,14 +47,31 @@ describe('the options of evaluate', () => {
   });
 
   it('say everything that is wrong at once, with the nearest value', async () => {
-    const { problems } = await check({ engine: 'flet', packing: 'of', batch: ' ', sink: ['ndjso=x'] });
+    const { problems } = await check({ engine: 'flet', packing: 'of', batch: ' ', report: ['txt=x'] });
     expect(problems).toHaveLength(4);
     expect(problems[0]).toMatchObject({ found: 'flet', nearest: 'fleet' });
-    expect(problems[3]?.message).toContain('did you mean "ndjson"');
+    expect(problems[3]).toMatchObject({ path: '--report', found: 'txt=x', nearest: 'text' });
   });
 
   it('take zero workers, which is not the same as none given', async () => {
     expect((await check({ workers: '0' })).settings.workers).toBe(0);
+  });
+});
+
+describe('the targets of sinks', () => {
+  it.each([
+    ['ndjso=x', { message: 'unknown kind of sink "ndjso"', nearest: 'ndjson' }],
+    ['kafka=x', { allowed: ['ndjson', 'redis-stream'] }],
+    ['ndjson', { message: 'lacks its target; write ndjson=TARGET, where TARGET is FILE' }],
+    ['ndjson=', { message: 'lacks its target; write ndjson=TARGET, where TARGET is FILE' }],
+    ['ndjson=/', { message: 'names a folder, not a file' }],
+  ])('refuse %j with the option, what was given and what would do', async (option, expected) => {
+    expect(await sinkProblem('--sink', option)).toMatchObject({ path: '--sink', found: option, ...expected });
+  });
+
+  it('say where each was given, and nothing about those that will do', async () => {
+    const problems = await sinkProblems(['redis-stream=k', 'a'], ['b', 'redis-stream=c', 'd']);
+    expect(problems.map(({ path }) => path)).toEqual(['--sink', 'sinks[0]', 'sinks[2]']);
   });
 });
 
