@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkRuns } from '../../src/cli/evaluate/checked-runs.js';
-import { unwritable } from '../../src/cli/evaluate/writable.js';
+import { unwritable } from '../../src/cli/writable.js';
 import type { Problem } from '../../src/core/problem.js';
 import { sealScenario } from '../../src/core/scenario/load.js';
 
@@ -85,7 +85,7 @@ describe('a place to write to', () => {
     ['file.txt/new.json', true, 'no folder'],
   ])('%s (makes folders: %s) is judged without touching it', async (name, makesFolders, wanted) => {
     await writeFile(join(dir, 'file.txt'), '');
-    const problem = await unwritable('--report', join(dir, name), makesFolders);
+    const problem = await unwritable('--report', 'json', join(dir, name), makesFolders);
     if (wanted === undefined) expect(problem).toBeUndefined();
     else expect(problem?.message).toContain(wanted);
   });
