@@ -87,6 +87,7 @@ export function consumePacks(
     pure: openQueue(connection, deps.place.fleet, QUEUES.pure),
     runner: openQueue(connection, deps.place.fleet, QUEUES.runner),
   };
+  for (const queue of Object.values(queues)) queue.on('error', deps.onError);
   const workers = new Map<string, Worker>();
   const follow = followPackSize(concurrency.pure);
   const suspects = new Suspects();

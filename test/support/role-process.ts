@@ -17,7 +17,7 @@ const { settings, url, roles } = JSON.parse(process.env.SLUICE_TEST_ROLE ?? '{}'
 const told = untilTold();
 const engine = await openFleet(configWith(settings), url, silent);
 
-const matcher = createMatcher();
+const matcher = createMatcher({ deadlineMs: engine.config.patterns.deadline });
 const starters = {
   aggregator: () => startAggregator(engine),
   sweeper: () => startSweeper(engine),
