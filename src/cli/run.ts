@@ -6,6 +6,7 @@ import { createProgram, type Outcome } from './program.js';
 
 /** Milliseconds that connections get to close by themselves before the process ends all the same. */
 const LINGER_MS = 100;
+const HOLD_MS = 60_000;
 
 const HELP_CODES = new Set(['commander.helpDisplayed', 'commander.version']);
 
@@ -31,6 +32,8 @@ export async function run(args: readonly string[]): Promise<number> {
   const onDefect = (error: unknown) => {
     void reportFailure(error, json).then((code) => process.exit(code));
   };
+  // A command that waits for nothing but timers without a hold would end in the middle, with exit 13.
+  const hold = setInterval(() => {}, HOLD_MS);
   process.on('uncaughtException', onDefect);
   process.on('unhandledRejection', onDefect);
   try {
@@ -42,6 +45,7 @@ export async function run(args: readonly string[]): Promise<number> {
     if (error.code === 'commander.help') return 2;
     return reportFailure(usageOf(error), json);
   } finally {
+    clearInterval(hold);
     process.off('uncaughtException', onDefect);
     process.off('unhandledRejection', onDefect);
   }
