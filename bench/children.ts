@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { EXECUTOR_FLAGS } from '../workers/executor.js';
 
 /** A process that takes part in a measurement. */
 export interface Peer {
@@ -16,6 +17,7 @@ export async function spawnPeer(kind: PeerKind, ...args: string[]): Promise<Peer
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     execArgv: [
       ...process.execArgv,
+      ...EXECUTOR_FLAGS,
       ...(process.env.PROF ? ['--cpu-prof', `--cpu-prof-dir=${process.env.PROF}`] : []),
     ],
   });

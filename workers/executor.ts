@@ -2,6 +2,12 @@ import { consumePacks } from '../queues/consumers.js';
 import { createExecutor, type FleetEngine } from '../src/compose.js';
 import { consumerDeps, type Role, startRole } from './lifecycle.js';
 
+/**
+ * Flags of Node.js for a process that runs checks: they make many short-lived objects, and a larger
+ * nursery (MiB) lets most of them die before they are ever moved.
+ */
+export const EXECUTOR_FLAGS = ['--max-semi-space-size=32'];
+
 /** Starts an executor: takes packs, runs their checks, records the results. */
 export function startExecutor(engine: FleetEngine): Promise<Role> {
   const { worker } = engine.config;

@@ -138,8 +138,13 @@ export class Aggregator {
     decidedAt: number,
   ): DecisionToCommit {
     const judgement = judge(scenario, chunk.options, results);
+    const { passed, status, score, gates, counts } = judgement;
     const decision: Decision = {
-      ...judgement,
+      passed,
+      status,
+      score,
+      gates,
+      counts,
       scenarioKey: scenario.key,
       resultsDigest,
       decidedAt,

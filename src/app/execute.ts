@@ -207,14 +207,25 @@ export class Executor {
       message: failure?.message ?? 'no verdict',
       data: {},
     };
-    const readOnly =
-      work.check.runner === 'ansible' ? (this.#deps.ansible?.readOnly ?? 'declared') : 'enforced';
-    return { ...this.#base(job, ms), ...pick(verdict), read_only: readOnly };
+    // A literal, not a spread: it is made once for every check.
+    return {
+      outcome: verdict.outcome,
+      message: verdict.message,
+      data: verdict.data,
+      duration_ms: rounded(ms),
+      tries: job.tries,
+      worker: this.#deps.worker,
+      read_only: work.check.runner === 'ansible' ? (this.#deps.ansible?.readOnly ?? 'declared') : 'enforced',
+    };
   }
 
   #base(job: PackJob, ms: number) {
-    const duration_ms = Math.round(ms * 1000) / 1000;
-    return { duration_ms, tries: job.tries, worker: this.#deps.worker, read_only: 'enforced' as const };
+    return {
+      duration_ms: rounded(ms),
+      tries: job.tries,
+      worker: this.#deps.worker,
+      read_only: 'enforced' as const,
+    };
   }
 
   #gone(job: PackJob, entry: ManifestEntry): CheckResult {
@@ -237,7 +248,8 @@ export class Executor {
   }
 }
 
-const pick = ({ outcome, message, data }: Verdict) => ({ outcome, message, data });
+/** Milliseconds to the microsecond. */
+const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;
 
 /** A check that throws is an error of its own, whatever the others do. */
 function guarded<T>(work: () => T): { value?: T; failure?: RunOutcome & { message: string } } {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Logger } from 'pino';
+import { EXECUTOR_FLAGS } from '../../workers/executor.js';
 import { builtEntry } from './package.js';
 
 /** Environment variable that carries the Redis URL: an argument would show its password to the whole machine. */
@@ -55,7 +56,7 @@ export class Executors {
 
   #spawn(entry: string, restarts: number): void {
     const { redisUrl, fleet, config, logLevel } = this.#settings;
-    const args = [entry, 'worker', '--fleet', fleet, '--log-level', logLevel];
+    const args = [...EXECUTOR_FLAGS, entry, 'worker', '--fleet', fleet, '--log-level', logLevel];
     if (config !== undefined) args.push('--config', config);
     const started = Date.now();
     const child = spawn(process.execPath, args, {

@@ -4,7 +4,19 @@ import { eventId, makeEvent, type OutboxEvent } from './events.js';
 import type { Chunk, ManifestEntry } from './manifest.js';
 import type { RuleResult } from './result.js';
 
-function about(chunk: Chunk, entry: ManifestEntry, scenarioKey: string): Record<string, unknown> {
+/** What every event of an evaluation says of it. */
+interface About {
+  evaluation: string;
+  batch: string;
+  run: string;
+  case: string;
+  scenario: string;
+  scenario_digest: string;
+  subject_digest: string;
+  attempt: number;
+}
+
+function about(chunk: Chunk, entry: ManifestEntry, scenarioKey: string): About {
   return {
     evaluation: entry.id,
     batch: chunk.batch,
@@ -32,7 +44,7 @@ export function acceptedEvent(
     sequence: 1,
     correlation: chunk.batch,
     time: chunk.acceptedAt,
-    data: about(chunk, entry, scenarioKey),
+    data: { ...about(chunk, entry, scenarioKey) },
   });
 }
 
@@ -49,6 +61,44 @@ const brief = (result: RuleResult) => ({
   outcome: result.outcome,
   message: result.message,
 });
+
+/**
+ * evaluation.passed or evaluation.failed. One literal, no spread: every evaluation has one of these,
+ * and spreading costs more than all else that is done for it.
+ */
+function decidedEvent(
+  fleet: string,
+  chunk: Chunk,
+  entry: ManifestEntry,
+  decision: Decision,
+  causation: string,
+): OutboxEvent {
+  return makeEvent({
+    fleet,
+    name: decision.passed ? 'evaluation.passed' : 'evaluation.failed',
+    subject: entry.id,
+    revision: String(chunk.attempt),
+    sequence: 3,
+    correlation: chunk.batch,
+    causation,
+    time: decision.decidedAt,
+    data: {
+      evaluation: entry.id,
+      batch: chunk.batch,
+      run: entry.run,
+      case: entry.case,
+      scenario: decision.scenarioKey,
+      scenario_digest: entry.scenario,
+      subject_digest: entry.subject,
+      attempt: chunk.attempt,
+      decision: decision.status,
+      score: decision.score,
+      gates: decision.gates,
+      counts: decision.counts,
+      results_digest: decision.resultsDigest,
+    },
+  });
+}
 
 /**
  * The events of one decision: passed or failed, advisories, and each check where that is wanted.
@@ -86,22 +136,7 @@ export function decisionEvents(
       );
     }
   }
-  events.push(
-    makeEvent({
-      ...common,
-      name: decision.passed ? 'evaluation.passed' : 'evaluation.failed',
-      revision,
-      sequence: 3,
-      data: {
-        ...base,
-        decision: decision.status,
-        score: decision.score,
-        gates: decision.gates,
-        counts: decision.counts,
-        results_digest: decision.resultsDigest,
-      },
-    }),
-  );
+  events.push(decidedEvent(fleet, chunk, entry, decision, common.causation));
   return events;
 }
 

@@ -50,10 +50,15 @@ export function requestOf(check: PlannedCheck, view: SubjectView): RunRequest | 
   return check.validator.request?.(check.rule.params, view, check.rule.scope);
 }
 
+/** A literal, not a spread: it is made for every check with `negate`. */
+function withOutcome({ data, noData }: Verdict, outcome: Verdict['outcome'], message: string): Verdict {
+  return noData === undefined ? { outcome, message, data } : { outcome, message, data, noData };
+}
+
 /** The verdict of a rule with `negate`: pass and fail change places, an error stays (DESIGN 3.2.4). */
 export function applyNegate(verdict: Verdict): Verdict {
   if (verdict.outcome === 'error') return verdict;
-  return { ...verdict, outcome: verdict.outcome === 'pass' ? 'fail' : 'pass' };
+  return withOutcome(verdict, verdict.outcome === 'pass' ? 'fail' : 'pass', verdict.message);
 }
 
 /** The verdict with `data.vacuous` when it passes for lack of data (DESIGN 3.2.6). */
@@ -92,7 +97,7 @@ export function concludeCheck(check: PlannedCheck, view: SubjectView, outcome?: 
   let verdict = judged(check, view, outcome);
   if (check.rule.negate) {
     verdict = applyNegate(verdict);
-    verdict = { ...verdict, message: negatedMessage(verdict) };
+    verdict = withOutcome(verdict, verdict.outcome, negatedMessage(verdict));
   }
   verdict = markVacuous(verdict);
   if (check.validator.redacted === true && outcome?.kind !== 'failure') return verdict;
