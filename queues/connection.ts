@@ -11,8 +11,14 @@ export interface QueuePlace {
   fleet: string;
 }
 
+/** Hears of a connection's errors, and, where it wants to, that the connection stands (again). */
+export interface ConnectionListener {
+  (error: Error): void;
+  back?(): void;
+}
+
 /** A connection as BullMQ needs it: patient, and away from a primary that became a replica. */
-export function connect(url: string, onError: (error: Error) => void = () => {}): Redis {
+export function connect(url: string, onError: ConnectionListener = () => {}): Redis {
   const client = new Redis(url, {
     maxRetriesPerRequest: null,
     enableAutoPipelining: true,
@@ -20,6 +26,7 @@ export function connect(url: string, onError: (error: Error) => void = () => {})
     reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
   });
   client.on('error', onError);
+  client.on('ready', () => onError.back?.());
   return client;
 }
 

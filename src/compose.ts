@@ -5,6 +5,7 @@ import type { Config } from '../config/schema.js';
 import { BullWorkQueue } from '../queues/work-queue.js';
 import { Aggregator } from './app/decide.js';
 import { Executor } from './app/execute.js';
+import { type OutageListener, type OutageTeller, outageListener } from './app/outage.js';
 import { InlineQueue } from './inline/queue.js';
 import type { Clock } from './ports/clock.js';
 import type { WorkQueue } from './ports/queue.js';
@@ -37,6 +38,8 @@ export interface FleetEngine extends Engine {
   kind: 'fleet';
   queue: BullWorkQueue;
   redisUrl: string;
+  /** Hears of trouble on any connection of this process. */
+  trouble: OutageListener;
 }
 
 /** Name of this process in rosters and results: `<host>-<pid>-<4 hex digits>`. */
@@ -44,7 +47,7 @@ export function processName(): string {
   return `${hostname()}-${process.pid}-${randomBytes(2).toString('hex')}`;
 }
 
-/** Logs an infrastructure error once a second at most for the same message: outages repeat it. */
+/** Logs an infrastructure error once a second at most for the same message. */
 export function errorLogger(log: Logger): (error: Error) => void {
   const seen = new Map<string, number>();
   return (error) => {
@@ -59,11 +62,30 @@ export function errorLogger(log: Logger): (error: Error) => void {
   };
 }
 
-/** Opens a fleet; throws REDIS_UNREACHABLE, REDIS_VERSION or REDIS_POLICY. */
-export async function openFleet(config: Config, redisUrl: string, log: Logger): Promise<FleetEngine> {
+/** Infrastructure trouble as log entries: one for the beginning of an outage, one for its end. */
+function troubleLog(log: Logger): OutageTeller {
+  return {
+    away: (reason) => log.warn({ reason }, 'Redis is away; waiting'),
+    back: () => log.warn('Redis is back'),
+    other: errorLogger(log),
+    repeated: (error) => log.debug({ err: { message: error.message } }, 'Redis is still away'),
+  };
+}
+
+/**
+ * Opens a fleet; throws REDIS_UNREACHABLE, REDIS_VERSION or REDIS_POLICY. `teller` hears of
+ * infrastructure trouble; default: the log.
+ */
+export async function openFleet(
+  config: Config,
+  redisUrl: string,
+  log: Logger,
+  teller: OutageTeller = troubleLog(log),
+): Promise<FleetEngine> {
   const store = await openRedisStore({ url: redisUrl, fleet: config.fleet, outboxCap: config.outbox.cap });
   const place = { url: redisUrl, fleet: config.fleet };
-  const queue = new BullWorkQueue(place, config.worker.tries, errorLogger(log));
+  const trouble = outageListener(teller, systemClock.now);
+  const queue = new BullWorkQueue(place, config.worker.tries, trouble);
   return {
     kind: 'fleet',
     config,
@@ -71,6 +93,7 @@ export async function openFleet(config: Config, redisUrl: string, log: Logger): 
     queue,
     clock: systemClock,
     log,
+    trouble,
     redisUrl,
     async close() {
       await queue.close();

@@ -1,5 +1,5 @@
 import type { Consumer, ConsumerDeps } from '../queues/consumers.js';
-import { errorLogger, type FleetEngine, processName } from '../src/compose.js';
+import { type FleetEngine, processName } from '../src/compose.js';
 import type { RoleName } from '../src/ports/store.js';
 
 /** Milliseconds between heartbeats; a role is taken for dead after three. */
@@ -15,7 +15,7 @@ export interface Role {
 }
 
 /** What a role's consumers are opened with. */
-export function consumerDeps({ config, redisUrl, log }: FleetEngine): ConsumerDeps {
+export function consumerDeps({ config, redisUrl, trouble }: FleetEngine): ConsumerDeps {
   return {
     place: { url: redisUrl, fleet: config.fleet },
     stall: {
@@ -23,7 +23,7 @@ export function consumerDeps({ config, redisUrl, log }: FleetEngine): ConsumerDe
       stalledIntervalMs: config.worker.stalled_interval,
       maxStalls: config.worker.max_stalls,
     },
-    onError: errorLogger(log),
+    onError: trouble,
   };
 }
 
@@ -33,10 +33,9 @@ export async function startRole(
   name: RoleName,
   open: (id: string) => Promise<Consumer> | Consumer,
 ): Promise<Role> {
-  const { store, clock, config, log } = engine;
+  const { store, clock, config, log, trouble } = engine;
   const id = processName();
   const consumer = await open(id);
-  const trouble = errorLogger(log);
   const beat = () => store.roster.beat(name, id, clock.now()).catch(trouble);
   await beat();
   const timer = setInterval(beat, BEAT_MS);

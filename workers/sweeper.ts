@@ -1,6 +1,6 @@
 import { consumeSweeps } from '../queues/consumers.js';
 import { sweep } from '../src/app/sweep.js';
-import { createAggregator, errorLogger, type FleetEngine } from '../src/compose.js';
+import { createAggregator, type FleetEngine } from '../src/compose.js';
 import { consumerDeps, type Role, startRole } from './lifecycle.js';
 
 const CHUNKS_A_SWEEP = 200;
@@ -8,7 +8,7 @@ const FAILED_JOBS_KEPT_MS = 3_600_000;
 
 /** Starts a sweeper: finds what is stuck and brings it to its decision. */
 export function startSweeper(engine: FleetEngine): Promise<Role> {
-  const { config, store, queue, clock, log } = engine;
+  const { config, store, queue, clock, log, trouble: onError } = engine;
   const aggregator = createAggregator(store, config, clock);
   const settings = {
     checkAfterMs: config.sweeper.check_after,
@@ -16,7 +16,6 @@ export function startSweeper(engine: FleetEngine): Promise<Role> {
     keepEventsMs: config.outbox.keep,
     keepEvents: config.outbox.keep_count,
   };
-  const onError = errorLogger(log);
   return startRole(engine, 'sweeper', () =>
     consumeSweeps(consumerDeps(engine), config.sweeper.every, async () => {
       const report = await sweep({ store, queue, clock, fleet: config.fleet, aggregator, settings, onError });

@@ -1,6 +1,7 @@
-import { type Logger, pino } from 'pino';
+import { type Logger, pino, stdTimeFunctions } from 'pino';
 import pinoPretty from 'pino-pretty';
 import { nearestName, SluiceError } from '../core/problem.js';
+import { plain, say } from './output.js';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
@@ -20,9 +21,33 @@ export function checkLogLevel(level: string | undefined, fallback: string): stri
   ]);
 }
 
+const REDACTED = ['*.password', 'redisUrl'];
+
 /** A logger on standard error: readable on a terminal, JSON lines otherwise (DESIGN 8). */
 export function createLog(level: string): Logger {
-  const options = { level, base: null, redact: ['*.password', 'redisUrl'] };
+  const options = {
+    level,
+    base: null,
+    redact: REDACTED,
+    timestamp: stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+  };
   if (!process.stderr.isTTY) return pino(options, pino.destination({ fd: 2, sync: true }));
   return pino(options, pinoPretty({ destination: 2, sync: true, ignore: 'pid,hostname' }));
+}
+
+/** A log entry as a plain sentence: `sluice: what happened: why`. */
+export function sentenceOf(entry: string): string {
+  const { msg, reason, err } = JSON.parse(entry) as {
+    msg?: string;
+    reason?: string;
+    err?: { message?: string };
+  };
+  const why = err?.message ?? reason;
+  return plain(`sluice: ${msg ?? 'something happened'}${why === undefined ? '' : `: ${why}`}`);
+}
+
+/** A logger for commands that speak to a person: each entry a plain sentence on standard error. */
+export function createSentences(level: string): Logger {
+  return pino({ level, base: null, redact: REDACTED }, { write: (entry) => say(sentenceOf(entry)) });
 }

@@ -36,7 +36,8 @@ export function printJson(value: unknown): Promise<void> {
 
 /** One line for the person at the terminal; never on standard output. */
 export function say(line: string): void {
-  process.stderr.write(`${line}\n`);
+  // On a terminal a progress bar may stand in the line.
+  process.stderr.write(process.stderr.isTTY ? `\r\u001b[K${line}\n` : `${line}\n`);
 }
 
 /** Text without control characters, so that no input steers a terminal. */

@@ -10,12 +10,13 @@ import { SluiceError } from '../../core/problem.js';
 import type { LoadedScenario } from '../../inputs/scenario-files.js';
 import { Executors } from '../executors.js';
 import { failureLines } from '../failure.js';
-import { createLog } from '../log.js';
+import { createLog, createSentences } from '../log.js';
 import { plain, say } from '../output.js';
 import { findRedis, type RedisPlace } from '../redis.js';
 import { BatchReports } from './batch-reports.js';
 import type { CheckedRuns } from './checked-runs.js';
 import type { EvaluateSettings, RawEvaluateOptions } from './options.js';
+import { OutageSentences } from './outage-sentences.js';
 import { openProgress, type Progress } from './progress.js';
 import { resumeCommand } from './resume.js';
 import { FleetSession } from './session.js';
@@ -38,6 +39,8 @@ export interface Job {
 /** How long an interrupted batch may take to stop when Redis does not answer. */
 const STOP_MS = 10_000;
 const TURN_EVERY = 16;
+/** Worker processes leave it to this one to tell the person about an outage. */
+const WORKER_LOG_LEVEL = 'error';
 
 const resumeOf = ({ id }: Job): string => resumeCommand(process.argv.slice(2), id);
 
@@ -79,22 +82,30 @@ interface Open {
   decided: { count: number };
 }
 
+/** Says what an earlier call has decided; answers with how many. */
+function tellStanding(job: Job, standing: BatchRecord | undefined): number {
+  if (standing === undefined) return 0;
+  const { decided, total } = standing;
+  say(`sluice: batch ${job.id}: ${decided} of ${total ?? job.runs.total} were decided already`);
+  return decided;
+}
+
 async function openRoles(
   job: Job,
   engine: Engine,
   place: RedisPlace | undefined,
+  standing: BatchRecord | undefined,
   decided: { count: number },
 ): Promise<{ session: FleetSession | undefined; workers: number }> {
   if (place === undefined) return { session: undefined, workers: 1 };
   const { config, settings, raw } = job;
-  const standing = await engine.store.batches.batch(job.id);
   if (standing !== undefined && standing.state !== 'open') return { session: undefined, workers: 1 };
   const executors = new Executors(
     {
       redisUrl: place.url,
       fleet: config.fleet,
       config: raw.config,
-      logLevel: settings.logLevel,
+      logLevel: raw.logLevel ?? WORKER_LOG_LEVEL,
       drainMs: config.worker.drain,
     },
     engine.log,
@@ -183,6 +194,7 @@ async function judgeOn(
   engine: Engine,
   place: RedisPlace | undefined,
   reports: BatchReports,
+  outage: OutageSentences,
 ): Promise<number> {
   const decided = { count: 0 };
   const sinks = await BatchSinks.open(engine, job.settings.sinks, job.id, {
@@ -192,9 +204,12 @@ async function judgeOn(
   let progress: Progress | undefined;
   let keepReaders = true;
   try {
-    const roles = await openRoles(job, engine, place, decided);
+    const standing = await engine.store.batches.batch(job.id);
+    const already = tellStanding(job, standing);
+    progress = openProgress(job.runs.total, already, job.raw.json === true);
+    outage.progress = progress;
+    const roles = await openRoles(job, engine, place, standing, decided);
     session = roles.session;
-    progress = openProgress(job.runs.total, job.raw.json === true);
     reports.begin(engine.store);
     const open = { engine, place, sinks, session, workers: roles.workers, progress, decided };
     const batch = batchDocument(await judged(job, open, reports), engine.kind);
@@ -225,10 +240,13 @@ export async function judge(job: Job): Promise<number> {
   let place: RedisPlace | undefined;
   let engine: Engine | undefined;
   try {
-    const log = createLog(job.settings.logLevel);
+    const { logLevel } = job.settings;
+    const log = job.raw.logLevel === undefined ? createSentences(logLevel) : createLog(logLevel);
+    const outage = new OutageSentences(log);
     place = await choosePlace(job);
-    engine = place === undefined ? openInline(job.config, log) : await openFleet(job.config, place.url, log);
-    return await judgeOn(job, engine, place, reports);
+    engine =
+      place === undefined ? openInline(job.config, log) : await openFleet(job.config, place.url, log, outage);
+    return await judgeOn(job, engine, place, reports, outage);
   } catch (error) {
     await reports.abort();
     throw error;

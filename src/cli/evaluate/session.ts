@@ -8,7 +8,7 @@ import { SluiceError } from '../../core/problem.js';
 import type { RoleName } from '../../ports/store.js';
 import type { Executors } from '../executors.js';
 import { say } from '../output.js';
-import { GIVE_UP_AFTER_MS, RoleWatch } from '../role-watch.js';
+import { GIVE_UP_AFTER_MS, RoleWatch, WARN_AFTER_MS } from '../role-watch.js';
 
 const LOOK_EVERY_MS = 1000;
 
@@ -98,7 +98,10 @@ export class FleetSession {
   }
 
   #look(): void {
-    if (Date.now() - this.#answeredAt > GIVE_UP_AFTER_MS) this.#fail(this.#silent());
+    const silentMs = Date.now() - this.#answeredAt;
+    if (silentMs > GIVE_UP_AFTER_MS) this.#fail(this.#silent());
+    else if (silentMs > WARN_AFTER_MS)
+      this.#settings.engine.trouble.silent(`it has not answered for ${WARN_AFTER_MS / 1000} s`);
     if (this.#looking !== undefined) return;
     this.#looking = this.#lookOnce()
       .catch((error: unknown) => this.#fail(error))
@@ -108,8 +111,10 @@ export class FleetSession {
   }
 
   async #lookOnce(): Promise<void> {
+    const askedAt = Date.now();
     const alive = new Set(await this.#alive());
     this.#answeredAt = Date.now();
+    this.#settings.engine.trouble.back(askedAt);
     if (this.#timer === undefined) return;
     await this.#startMissing(alive);
     const answer = this.#watch.see(Date.now(), alive, this.#settings.decided());

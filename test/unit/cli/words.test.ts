@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { eventLine, shortType } from '../../../src/cli/commands/events.js';
 import { SCHEMAS } from '../../../src/cli/commands/schema.js';
-import { progressLine } from '../../../src/cli/evaluate/progress.js';
+import { LineFilter, progressLine } from '../../../src/cli/evaluate/progress.js';
 import { resumeCommand } from '../../../src/cli/evaluate/resume.js';
 import { isOfBatch } from '../../../src/cli/evaluate/sinks.js';
 import { batchDocument, verdictOf } from '../../../src/cli/evaluate/verdict.js';
 import { restartDelay } from '../../../src/cli/executors.js';
 import { failureDocument, failureLines } from '../../../src/cli/failure.js';
+import { sentenceOf } from '../../../src/cli/log.js';
 import { createProgram } from '../../../src/cli/program.js';
 import { withoutPassword } from '../../../src/cli/redis.js';
 import type { BatchRecord } from '../../../src/core/batch.js';
@@ -104,8 +105,38 @@ describe('small words', () => {
   });
 
   it('says how far a batch is', () => {
-    expect(progressLine(1200, 5000, 5000)).toBe('judged 1200 of 5000 (240/s, 16 s left)');
-    expect(progressLine(0, 5, 0)).toContain('nothing decided yet');
+    const standing = { done: 1200, total: 5000, already: 0, elapsedMs: 5000, away: false };
+    expect(progressLine(standing)).toBe('judged 1200 of 5000 (240/s, 16 s left)');
+    expect(progressLine({ ...standing, done: 2, elapsedMs: 5000 })).toContain('0.4/s');
+    expect(progressLine({ ...standing, done: 0, elapsedMs: 0 })).toContain('nothing decided yet');
+  });
+
+  it('guesses no time while Redis is away, nor from what an earlier call has decided', () => {
+    const standing = { done: 1200, total: 5000, already: 1000, elapsedMs: 5000, away: false };
+    expect(progressLine(standing)).toBe('judged 1200 of 5000 (40/s, 95 s left)');
+    expect(progressLine({ ...standing, done: 1000 })).toContain('nothing decided yet');
+    expect(progressLine({ ...standing, away: true })).toBe('judged 1200 of 5000 (waiting for Redis)');
+  });
+
+  it('prints a line only when something was decided, and each half minute', () => {
+    const filter = new LineFilter(0);
+    const wants = (seconds: number, done: number, away = false) =>
+      filter.wants(seconds * 1000, { done, away });
+    expect([5, 10, 25, 30, 35, 60].map((s) => wants(s, 0))).toEqual([false, false, false, true, false, true]);
+    expect([wants(65, 3), wants(70, 3), wants(75, 4), wants(80, 5, true)]).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ]);
+  });
+
+  it('turns log entries into sentences', () => {
+    const entry = { msg: 'a worker process has ended; starting another', reason: 'SIGKILL' };
+    expect(sentenceOf(JSON.stringify(entry))).toBe(
+      'sluice: a worker process has ended; starting another: SIGKILL',
+    );
+    expect(sentenceOf('{"msg":"trouble","err":{"message":"OOM\\nx"}}')).toBe('sluice: trouble: OOM x');
   });
 
   it('waits longer with each restart, half a minute at most', () => {
