@@ -1,6 +1,5 @@
 import type { DoctorCheck } from './check.js';
 import { ansibleCheck } from './checks/ansible.js';
-import { bubblewrapCheck } from './checks/bubblewrap.js';
 import { diskCheck } from './checks/disk.js';
 import { nodeCheck } from './checks/node.js';
 import { redisCheck } from './checks/redis.js';
@@ -12,6 +11,5 @@ export const DOCTOR_CHECKS: readonly DoctorCheck[] = [
   redisCheck,
   redisServerCheck,
   ansibleCheck,
-  bubblewrapCheck,
   diskCheck,
 ];

@@ -50,7 +50,7 @@ export async function ensurePrivateRedis(
   const dir = options.dir ?? '.sluice';
   if (!(await findRedisBinary(dir, options.env))) {
     return {
-      unavailable: 'neither redis-server nor valkey-server is in PATH or in the tools that set-up unpacked',
+      unavailable: 'neither redis-server nor valkey-server is installed',
     };
   }
   const home = await prepareDataFolder(dir);

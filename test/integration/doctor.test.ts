@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -30,10 +30,25 @@ describe('doctor', () => {
 
   it('names what is missing where PATH is empty', async () => {
     const report = await runDoctor({ dir: base, env: { PATH: base } });
-    for (const name of ['redis-server', 'ansible', 'bubblewrap']) {
+    for (const name of ['redis', 'redis-server', 'ansible']) {
       expect(of(report, name)).toEqual([expect.objectContaining({ status: 'warn' })]);
     }
     expect(report.status).toBe('warn');
+  });
+
+  it('creates nothing', async () => {
+    const report = await runDoctor({ dir: join(base, 'none', '.sluice'), env: { PATH: base } });
+    expect(of(report, 'disk')).toEqual([expect.not.objectContaining({ status: 'fail' })]);
+    expect(await readdir(base)).not.toContain('none');
+  });
+
+  it('does not promise a sandbox that this version lacks', async () => {
+    await writeFile(join(base, 'ansible-playbook'), '#!/bin/sh\necho "ansible-playbook [core 2.14]"\n', {
+      mode: 0o755,
+    });
+    const report = await runDoctor({ dir: base, env: { PATH: `${base}:/bin:/usr/bin` } });
+    expect(of(report, 'ansible')[0]?.advice).toContain('read_only: declared');
+    expect(JSON.stringify(report)).not.toMatch(/bwrap|bubblewrap/);
   });
 
   it('reports a Redis that is not there, without the password in its address', async () => {

@@ -1,6 +1,9 @@
 import { type DoctorCheck, fail, ok, warn } from '../check.js';
 import { runCommand } from '../command.js';
 
+const NO_SANDBOX =
+  'Playbooks run without a sandbox, as this user; their results say read_only: declared. Run only those that read.';
+
 export const ansibleCheck: DoctorCheck = {
   name: 'ansible',
   async run({ env }) {
@@ -14,6 +17,10 @@ export const ansibleCheck: DoctorCheck = {
       ];
     }
     const [first = ''] = output.split('\n');
-    return [exitCode === 0 ? ok(first) : fail(`ansible-playbook does not run: ${first}`, 'Install it anew.')];
+    return [
+      exitCode === 0
+        ? ok(first, NO_SANDBOX)
+        : fail(`ansible-playbook does not run: ${first}`, 'Install it anew.'),
+    ];
   },
 };

@@ -1,11 +1,17 @@
 import { Redis } from 'ioredis';
+import { findRedisBinary } from '../../embedded/binary.js';
 import { type DoctorCheck, type Finding, fail, ok, warn } from '../check.js';
 
 const CONNECT_MS = 5_000;
+const PRIVATE_REDIS = 'The private one of this folder is used; --redis or REDIS_URL names another.';
+const NO_REDIS =
+  'Without --redis, REDIS_URL or a redis-server of its own, evaluate judges inline and keeps nothing, and no role can start.';
 
 /** What Redis says about itself, as far as the account may ask. */
 export interface RedisFacts {
   version: string;
+  /** Options of redis-cli that lead to it, such as `-h 127.0.0.1 -p 6379`. */
+  address: string;
   policy: string | undefined;
   appendonly: string | undefined;
   appendfsync: string | undefined;
@@ -13,7 +19,7 @@ export interface RedisFacts {
 
 /** The rules of DESIGN 5 for a Redis, as findings: version, eviction, durability. */
 export function judgeRedis(facts: RedisFacts): Finding[] {
-  return [judgeVersion(facts.version), judgePolicy(facts.policy), judgeDurability(facts)];
+  return [judgeVersion(facts.version), judgePolicy(facts), judgeDurability(facts)];
 }
 
 function judgeVersion(version: string): Finding {
@@ -24,7 +30,7 @@ function judgeVersion(version: string): Finding {
     : fail(`version ${version}`, 'Redis 6.2 or newer is needed.');
 }
 
-function judgePolicy(policy: string | undefined): Finding {
+function judgePolicy({ policy, address }: RedisFacts): Finding {
   if (policy === undefined) {
     return warn(
       'maxmemory-policy cannot be read',
@@ -32,7 +38,8 @@ function judgePolicy(policy: string | undefined): Finding {
     );
   }
   if (policy === 'noeviction') return ok('maxmemory-policy noeviction');
-  return fail(`maxmemory-policy ${policy}`, 'Set it to noeviction: any other silently removes queued work.');
+  const command = `redis-cli ${address} CONFIG SET maxmemory-policy noeviction`;
+  return fail(`maxmemory-policy ${policy}`, `It silently removes queued work. Set: ${command}`);
 }
 
 function judgeDurability({ appendonly, appendfsync }: RedisFacts): Finding {
@@ -65,9 +72,10 @@ function shown(url: string): string {
 
 export const redisCheck: DoctorCheck = {
   name: 'redis',
-  async run({ redisUrl }) {
+  async run({ redisUrl, dir, env }) {
     if (redisUrl === undefined) {
-      return [ok('no Redis is set', 'The private one is used; --redis or REDIS_URL names another.')];
+      const own = await findRedisBinary(dir, env);
+      return [own === undefined ? warn('no Redis is set', NO_REDIS) : ok('no Redis is set', PRIVATE_REDIS)];
     }
     let reason = '';
     let client: Redis | undefined;
@@ -103,6 +111,7 @@ async function ask(client: Redis): Promise<RedisFacts> {
       () => undefined,
     );
   return {
+    address: `-h ${client.options.host} -p ${client.options.port}`,
     version: /^redis_version:(.+?)\r?$/m.exec(info)?.[1] ?? '0',
     policy: /^maxmemory_policy:(.+?)\r?$/m.exec(info)?.[1] ?? (await setting('maxmemory-policy')),
     appendonly: await setting('appendonly'),

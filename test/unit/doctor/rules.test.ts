@@ -7,7 +7,13 @@ import { judgeRedis } from '../../../src/doctor/checks/redis.js';
 import { DOCTOR_CHECKS } from '../../../src/doctor/registry.js';
 import { ROOT } from '../../support/cli.js';
 
-const good = { version: '7.0.15', policy: 'noeviction', appendonly: 'yes', appendfsync: 'always' };
+const good = {
+  version: '7.0.15',
+  address: '-h 10.0.0.5 -p 6380',
+  policy: 'noeviction',
+  appendonly: 'yes',
+  appendfsync: 'always',
+};
 
 describe('a Redis', () => {
   it.each([
@@ -21,6 +27,13 @@ describe('a Redis', () => {
     ['settings that may not be read', { policy: undefined, appendonly: undefined }, ['ok', 'warn', 'warn']],
   ])('with %s', (_what, difference, statuses) => {
     expect(judgeRedis({ ...good, ...difference }).map((finding) => finding.status)).toEqual(statuses);
+  });
+
+  it('that evicts is told the command that ends it, with its address', () => {
+    const [, eviction] = judgeRedis({ ...good, policy: 'allkeys-lru' });
+    expect(eviction?.advice).toContain(
+      'redis-cli -h 10.0.0.5 -p 6380 CONFIG SET maxmemory-policy noeviction',
+    );
   });
 
   it('is told what a crash can lose', () => {
