@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import type { PackAnswer, PackJob } from '../src/ports/queue.js';
 import { connect, openQueue, type QueuePlace, type StallSettings, workerOptions } from './connection.js';
 import { QUEUES } from './names.js';
+import { patiently } from './patience.js';
 import { decidePayloadSchema, type PackPayload, packPayloadSchema } from './payloads.js';
 import { Suspects } from './suspects.js';
 import { packOptions } from './work-queue.js';
@@ -96,16 +97,13 @@ export function consumePacks(
     const pure = workers.get('pure');
     if (payload.pack.queue === 'pure' && pure !== undefined) follow(pure, payload.pack);
     const { chunk, attempt, generation } = payload;
-    const judge = (stalled: number) =>
-      run({
-        chunk,
-        attempt,
-        generation,
-        pack: withoutUndefined(payload.pack),
-        tries: job.attemptsStarted,
-        stalled,
-        signal: signal ?? new AbortController().signal,
-      });
+    const told = signal ?? new AbortController().signal;
+    const judge = (stalled: number) => {
+      const pack = withoutUndefined(payload.pack);
+      const tries = job.attemptsStarted;
+      const work = () => run({ chunk, attempt, generation, pack, tries, stalled, signal: told });
+      return patiently(work, told, deps.onError);
+    };
     const answer = await (job.stalledCounter === 0 ? judge(0) : suspects.run(job, payload, judge));
     if (answer.kind === 'split') await addSiblings(job, payload, answer.packs);
   };
@@ -151,8 +149,9 @@ export function consumeDecisions(
   decide: (chunk: string) => Promise<void>,
 ): Consumer {
   const connection = connect(deps.place.url, deps.onError);
-  const worker = openWorker(deps, connection, QUEUES.decide, concurrency, async (job) => {
-    await decide(decidePayloadSchema.parse(job.data).chunk);
+  const worker = openWorker(deps, connection, QUEUES.decide, concurrency, async (job, _token, signal) => {
+    const { chunk } = decidePayloadSchema.parse(job.data);
+    await patiently(() => decide(chunk), signal ?? new AbortController().signal, deps.onError);
   });
   return {
     async drain(deadlineMs) {

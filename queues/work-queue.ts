@@ -8,8 +8,8 @@ import { flowId, QUEUES, queuePrefix } from './names.js';
 import type { DecidePayload, PackPayload } from './payloads.js';
 
 const RETRY: Pick<JobsOptions, 'backoff'> = { backoff: { type: 'exponential', delay: 500, jitter: 0.5 } };
-/** A decision is retried until Redis answers; the sweeper takes over after that. */
-const DECIDE_TRIES = 20;
+/** Tries of a decision over some two minutes; the sweeper enqueues the chunk anew after that. */
+const DECIDE_TRIES = 8;
 
 /**
  * Options of every child. `ignoreDependencyOnFailure` and nothing else: the other three silently

@@ -113,4 +113,25 @@ describe('a Redis whose memory is used up', () => {
       await workers.close();
     }
   });
+
+  it('is waited out by what is in hand, however often it refuses: no verdict is lost to it', async () => {
+    const config = configWith({ worker: { tries: 1 } });
+    const workers = await openTestFleet(redis.url, config);
+    const { evaluations } = workers.engine.store;
+    const record = evaluations.record.bind(evaluations);
+    let refusals = 0;
+    evaluations.record = async (chunk, results) => {
+      refusals += 1;
+      if (refusals <= 3) throw new Error("OOM command not allowed when used memory > 'maxmemory'.");
+      return record(chunk, results);
+    };
+    try {
+      const one = submission(0, scenario, { id: 'r', job: { resolution_status: 'success' } });
+      const batch = await judgeBatch(workers.engine, { id: 'b', scenarios: [scenario], submissions: [one] });
+      expect(batch).toMatchObject({ state: 'completed', passed: 1, errored: 0 });
+      expect(refusals).toBe(4);
+    } finally {
+      await workers.close();
+    }
+  });
 });

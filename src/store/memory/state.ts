@@ -1,4 +1,4 @@
-import { EventEmitter, once } from 'node:events';
+import { EventEmitter } from 'node:events';
 import type { BatchRecord } from '../../core/batch.js';
 import type { OutboxEvent } from '../../core/events.js';
 import type { Chunk } from '../../core/manifest.js';
@@ -48,13 +48,17 @@ export class MemoryState {
     this.#changes.emit('change');
   }
 
-  /** The next change, or `waitMs` at most. */
-  async changed(waitMs: number): Promise<void> {
-    if (waitMs <= 0) return;
-    try {
-      await once(this.#changes, 'change', { signal: AbortSignal.timeout(waitMs) });
-    } catch {
-      // Time is up; nothing changed.
-    }
+  /** The next change, or `waitMs` at most; keeps the process alive meanwhile, as a socket would. */
+  changed(waitMs: number): Promise<void> {
+    if (waitMs <= 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        this.#changes.off('change', done);
+        resolve();
+      };
+      const timer = setTimeout(done, waitMs);
+      this.#changes.once('change', done);
+    });
   }
 }

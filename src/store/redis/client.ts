@@ -15,13 +15,18 @@ export const redisOptions = {
   reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
 } satisfies RedisOptions;
 
+const withoutPassword = (url: string): string => url.replace(/\/\/[^@/]*@/, '//***@');
+
 function unreachable(url: string, reason: string): SluiceError {
-  const shown = url.replace(/\/\/[^@/]*@/, '//***@');
-  return new SluiceError(
-    'REDIS_UNREACHABLE',
-    `Redis at ${shown} cannot be reached: ${reason}. Start it, or give another address with --redis or REDIS_URL.`,
-  );
+  const shown = withoutPassword(url);
+  const locked = /^(?:NOAUTH|WRONGPASS|NOPERM)/.test(reason);
+  const message = locked
+    ? `Redis at ${shown} wants a user and password that it accepts: redis://USER:PASSWORD@HOST:PORT.`
+    : `Redis at ${shown} cannot be reached: ${reason}. Start it, or give another address with --redis or REDIS_URL.`;
+  return new SluiceError('REDIS_UNREACHABLE', message);
 }
+
+const databaseOf = (url: URL): string => url.pathname.replace(/^\//, '');
 
 function checkUrl(url: string): void {
   let parsed: URL;
@@ -37,6 +42,13 @@ function checkUrl(url: string): void {
     throw new SluiceError(
       'USAGE',
       `A Redis URL starts with redis:// or rediss://; found "${parsed.protocol}//".`,
+    );
+  }
+  const database = databaseOf(parsed);
+  if (!/^\d{0,9}$/.test(database)) {
+    throw new SluiceError(
+      'USAGE',
+      `A Redis database is a number, as in redis://HOST:PORT/2; found "${database}".`,
     );
   }
 }
@@ -66,7 +78,28 @@ export async function connectRedis(url: string, timeoutMs = 5000): Promise<Redis
   } finally {
     clearTimeout(timer);
   }
+  try {
+    await selectDatabase(client, url);
+  } catch (error) {
+    client.disconnect();
+    throw error;
+  }
   return client;
+}
+
+/**
+ * Throws USAGE unless the database that the URL names is there: ioredis only logs that it is not,
+ * and goes on in database 0.
+ */
+async function selectDatabase(client: Redis, url: string): Promise<void> {
+  const name = databaseOf(new URL(url));
+  if (name === '') return;
+  await client.select(Number(name)).catch((error: Error) => {
+    throw new SluiceError(
+      'USAGE',
+      `Redis at ${withoutPassword(url)} has no database ${name}: ${error.message}.`,
+    );
+  });
 }
 
 /** Throws unless this Redis can be trusted with a fleet: version 6.2 or newer, no eviction (DESIGN 5.7). */

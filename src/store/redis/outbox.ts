@@ -93,6 +93,23 @@ export class RedisOutbox implements Outbox {
     waitMs: number,
     reclaimMs: number,
   ): Promise<OutboxEntry[]> {
+    try {
+      return await this.#claim(reader, consumer, count, waitMs, reclaimMs);
+    } catch (error) {
+      if (!(error as Error).message.startsWith('NOGROUP')) throw error;
+      // Redis lost the stream: the reader starts over with what comes.
+      await this.openReader(reader, '');
+      return [];
+    }
+  }
+
+  async #claim(
+    reader: string,
+    consumer: string,
+    count: number,
+    waitMs: number,
+    reclaimMs: number,
+  ): Promise<OutboxEntry[]> {
     const client = this.#context.waiting(`claim:${reader}`);
     const [, reclaimed] = (await client.xautoclaim(
       this.#stream,
