@@ -1,5 +1,5 @@
 import { formatProblem, SluiceError } from '../core/problem.js';
-import { plain, print } from './output.js';
+import { isStdoutLost, plain, print } from './output.js';
 
 /** Problems that are printed; the rest are counted. */
 const MOST_PRINTED = 50;
@@ -20,17 +20,23 @@ export function failureDocument(error: SluiceError): Record<string, unknown> {
   return { error: { code, message, problems } };
 }
 
+/** A failure that cannot be told as JSON has been told on standard error. */
+async function printDocument(document: Record<string, unknown>): Promise<void> {
+  if (isStdoutLost()) return;
+  await print(`${JSON.stringify(document)}\n`).catch(() => {});
+}
+
 /** Tells a failure on standard error (and as JSON on standard output); answers with the exit code. */
 export async function reportFailure(error: unknown, json: boolean): Promise<number> {
   if (error instanceof SluiceError) {
     process.stderr.write(`${failureLines(error).join('\n')}\n`);
-    if (json) await print(`${JSON.stringify(failureDocument(error))}\n`);
+    if (json) await printDocument(failureDocument(error));
     return error.exitCode;
   }
   const defect = error instanceof Error ? error : new Error(String(error));
   const message = plain(defect.message) || defect.name;
   process.stderr.write(`sluice: internal error: ${message} (SLUICE_DEBUG=1 shows where)\n`);
   if (process.env.SLUICE_DEBUG === '1') process.stderr.write(`${defect.stack ?? ''}\n`);
-  if (json) await print(`${JSON.stringify({ error: { code: 'INTERNAL', message, problems: [] } })}\n`);
+  if (json) await printDocument({ error: { code: 'INTERNAL', message, problems: [] } });
   return 3;
 }

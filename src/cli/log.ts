@@ -32,7 +32,13 @@ export function createLog(level: string): Logger {
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  if (!process.stderr.isTTY) return pino(options, pino.destination({ fd: 2, sync: true }));
+  if (!process.stderr.isTTY) {
+    // What cannot be logged (a full disk, a closed pipe) must not end the process.
+    return pino(
+      options,
+      pino.destination({ fd: 2, sync: true }).on('error', () => {}),
+    );
+  }
   return pino(options, pinoPretty({ destination: 2, sync: true, ignore: 'pid,hostname' }));
 }
 

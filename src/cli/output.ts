@@ -1,14 +1,22 @@
+import { SluiceError } from '../core/problem.js';
+
 let gone = false;
+let broken: NodeJS.ErrnoException | undefined;
 let guarded = false;
 
-/** A reader that went away (`| head`) is no error: what is left to say is dropped. */
+function noteStdout(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') gone = true;
+  else broken ??= error;
+}
+
+/**
+ * A reader that went away (`| head`) is no error: what is left to say is dropped. Any other error of
+ * standard output is told by the write that meets it, and standard error has nobody to tell.
+ */
 export function guardStreams(): void {
   if (guarded) return;
   guarded = true;
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    gone = true;
-  });
+  process.stdout.on('error', noteStdout);
   process.stderr.on('error', () => {});
 }
 
@@ -17,15 +25,23 @@ export function isStdoutGone(): boolean {
   return gone;
 }
 
-/** Writes to standard output with backpressure; does nothing when nobody reads. */
+/** Whether writing more to standard output is useless: nobody reads, or it cannot be written. */
+export function isStdoutLost(): boolean {
+  return gone || broken !== undefined;
+}
+
+/**
+ * Writes to standard output with backpressure; does nothing when nobody reads.
+ * @throws SluiceError IO when it cannot be written, as on a full disk
+ */
 export async function print(text: string): Promise<void> {
   if (gone) return;
   await new Promise<void>((resolve, reject) => {
     process.stdout.write(text, (error) => {
       if (error === null || error === undefined) return resolve();
-      if ((error as NodeJS.ErrnoException).code !== 'EPIPE') return reject(error);
-      gone = true;
-      resolve();
+      noteStdout(error);
+      if (gone) return resolve();
+      reject(new SluiceError('IO', `standard output cannot be written: ${error.message}`));
     });
   });
 }

@@ -29,7 +29,10 @@ export async function run(args: readonly string[]): Promise<number> {
   guardStreams();
   const json = wantsJson(args);
   const outcome: Outcome = { exitCode: 0 };
+  let defect = false;
   const onDefect = (error: unknown) => {
+    if (defect) return;
+    defect = true;
     void reportFailure(error, json).then((code) => process.exit(code));
   };
   // A command that waits for nothing but timers without a hold would end in the middle, with exit 13.
