@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { TailOptions } from './commands/events.js';
 import type { RawEvaluateOptions } from './evaluate/options.js';
 import type { FleetOptions } from './options.js';
 import { packageVersion } from './package.js';
@@ -116,14 +117,16 @@ function addEvents(program: Command, outcome: Outcome): void {
     .description('Prints events from the oldest that is kept, and follows; with --json each as it is stored.')
     .option('--no-follow', 'stop at the newest')
     .option('--type <type>', 'only this type, such as evaluation.failed (repeatable)', collect)
+    .option('--batch <id>', 'only events of this batch')
+    .option('--since <duration>', 'only events that are no older, such as 10m or 24h')
     .option('--json', 'one CloudEvent a line');
-  fleetOptions(tail).action(async (options: FleetOptions & { follow: boolean; type?: string[] }) => {
+  fleetOptions(tail).action(async (options: TailOptions) => {
     const { tailEvents } = await import('./commands/events.js');
     outcome.exitCode = await tailEvents(options);
   });
   example(
     tail,
-    'sluice events tail --type evaluation.failed',
+    'sluice events tail --type evaluation.failed --since 1h',
     'sluice events tail --json --no-follow > events.ndjson',
   );
   example(events, 'sluice events tail --no-follow');

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { loadConfig } from '../../config/load.js';
 import { type Config, configSchema } from '../../config/schema.js';
-import { SluiceError } from '../core/problem.js';
+import { type Problem, SluiceError } from '../core/problem.js';
 import { ensurePrivateRedis } from '../embedded/private-redis.js';
 import { CHILD_REDIS } from './executors.js';
 import type { FleetOptions } from './options.js';
@@ -16,19 +18,52 @@ export interface RedisPlace {
 
 /** A Redis URL without the password that may stand in it. */
 export function withoutPassword(url: string): string {
-  return url.replace(/\/\/[^@/]*@/, '//***@');
+  return url.replace(/(^|\/\/)[^@/]*@/, '$1***@');
 }
 
-/** Settings with what the command line says on top. Throws INVALID_CONFIG. */
-export function loadSettings(options: FleetOptions): Promise<Config> {
-  const redis = process.env[CHILD_REDIS] || options.redis;
-  return loadConfig(options.config, { fleet: options.fleet, redis });
+/** What is wrong with a Redis URL, and what was probably meant. */
+export function redisUrlProblem(place: Pick<Problem, 'file' | 'path'>, url: string): Problem | undefined {
+  if (/^rediss?:\/\/./.test(url) && URL.canParse(url)) return undefined;
+  const address = /^(?:[a-z][a-z0-9+.-]*:)?\/\/(.+)$/i.exec(url)?.[1] ?? url;
+  const proposal = `redis://${withoutPassword(address)}`;
+  return {
+    ...place,
+    message: 'is no Redis URL',
+    found: JSON.stringify(withoutPassword(url)),
+    allowed: ['redis://HOST:PORT', 'rediss://HOST:PORT'],
+    ...(address !== '' && URL.canParse(proposal) ? { nearest: proposal } : {}),
+  };
+}
+
+/** Where the address of Redis was given. */
+function placeOfRedis(options: FleetOptions, redis: string): Pick<Problem, 'file' | 'path'> {
+  if (options.redis === redis || process.env[CHILD_REDIS] === redis) return { path: '--redis' };
+  if (process.env.REDIS_URL === redis) return { path: 'REDIS_URL' };
+  const file = options.config ?? process.env.SLUICE_CONFIG;
+  return file === undefined ? { path: 'redis' } : { file, path: 'redis' };
+}
+
+/**
+ * Settings with what the command line says on top. Throws INVALID_CONFIG, or USAGE when a Redis that
+ * would be used is named by something that is no URL.
+ */
+export async function loadSettings(options: FleetOptions & { engine?: string }): Promise<Config> {
+  const named = process.env[CHILD_REDIS] || options.redis;
+  const config = await loadConfig(options.config, { fleet: options.fleet, redis: named });
+  const redis = named ?? config.redis;
+  if (redis === undefined || options.engine === 'inline') return config;
+  const problem = redisUrlProblem(placeOfRedis(options, redis), redis);
+  if (problem !== undefined) throw new SluiceError('USAGE', 'the address of Redis cannot be used', [problem]);
+  return config;
 }
 
 /** Every default, for when the settings could not be read and only problems are looked for. */
 export function defaultSettings(): Config {
   return configSchema.parse({});
 }
+
+/** Where a private Redis keeps its data. */
+const DATA_FOLDER = '.sluice';
 
 /**
  * The Redis that was named (--redis, settings, REDIS_URL), else the private one of this folder,
@@ -39,18 +74,26 @@ export async function findRedis(config: Config): Promise<RedisPlace | { unavaila
   const { redis } = config;
   if (redis !== undefined)
     return { url: redis, shown: withoutPassword(redis), isPrivate: false, release: async () => {} };
-  const own = await ensurePrivateRedis({ env: process.env });
+  const own = await ensurePrivateRedis({ dir: DATA_FOLDER, env: process.env });
   if ('unavailable' in own) return own;
   const shown = `the private Redis of this folder (.sluice, port ${own.port})`;
   return { url: own.url, shown, isPrivate: true, release: () => own.release() };
 }
 
-/** As `findRedis`, for commands that are nothing without one. Throws USAGE when there is none. */
-export async function requireRedis(config: Config): Promise<RedisPlace> {
-  const place = await findRedis(config);
-  if (!('unavailable' in place)) return place;
-  throw new SluiceError(
-    'USAGE',
-    `No Redis is named (--redis, REDIS_URL or redis: in the settings), and there is no private one: ${place.unavailable}.`,
+const none = (reason: string) =>
+  new SluiceError(
+    'REDIS_UNREACHABLE',
+    `No Redis is named (--redis, REDIS_URL or redis: in the settings), and ${reason}.`,
   );
+
+/**
+ * As `findRedis`, for commands that are nothing without one. Throws REDIS_UNREACHABLE when there is
+ * none. `create: false`: a private one that this folder never had is not made.
+ */
+export async function requireRedis(config: Config, options = { create: true }): Promise<RedisPlace> {
+  if (!options.create && config.redis === undefined && !existsSync(join(DATA_FOLDER, 'redis')))
+    throw none('this folder has no private one (.sluice), so that there is nothing to read');
+  const place = await findRedis(config);
+  if ('unavailable' in place) throw none(`there cannot be a private one: ${place.unavailable}`);
+  return place;
 }

@@ -10,11 +10,24 @@ export interface OutboxEvent {
 export const EVENT_PREFIX = 'dev.sluice.';
 export const EVENT_VERSION = '.v1';
 
+/** Every event of this version, without prefix and version (DESIGN 7). */
+export const EVENT_NAMES = [
+  'evaluation.accepted',
+  'evaluation.passed',
+  'evaluation.failed',
+  'advisory.raised',
+  'validation.failed',
+  'validation.errored',
+  'batch.progressed',
+  'batch.completed',
+  'delivery.dead',
+] as const;
+export type EventName = (typeof EVENT_NAMES)[number];
+
 /** What happened to which aggregate; becomes a CloudEvent. */
 export interface EventInput {
   fleet: string;
-  /** Noun and past participle, such as `evaluation.passed`. */
-  name: string;
+  name: EventName;
   /** Evaluation, plan or batch id. */
   subject: string;
   /** Revision of the aggregate (or the check's id): same aggregate, revision and name, same id. */

@@ -1,6 +1,6 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -94,10 +94,10 @@ describe('roles started by hand', () => {
     expect(ends.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0]);
   });
 
-  it('refuse to start without anything to do, or without a Redis, with 2', async () => {
+  it('refuse to start without anything to do with 2, and without a Redis with 3', async () => {
     expect((await sluice('dispatcher', ...place('x'))).exitCode).toBe(2);
     const lost = await runSluice(['worker'], { cwd: dir, env: { PATH: '/nonexistent' } });
-    expect(lost.exitCode).toBe(2);
+    expect(lost.exitCode).toBe(3);
     expect(lost.stderr).toContain('--redis');
     expect((await sluice('worker', ...place('x'), '--concurrency', '0')).exitCode).toBe(2);
   });
@@ -133,6 +133,35 @@ describe('events tail', () => {
     const { exitCode, stdout } = await exit;
     expect(exitCode).toBe(0);
     expect(stdout).toContain('batch.completed');
+  });
+
+  it('shows what was asked for: one batch, or what is recent', async () => {
+    const onFleet = [...place('filtered'), '--no-follow'];
+    const evaluate = ['evaluate', '.', '--runs', 'runs.ndjson', ...place('filtered'), '--workers', '1'];
+    await sluice(...evaluate, '--batch', 'one');
+    await sluice(...evaluate, '--batch', 'two');
+    const one = await sluice('events', 'tail', ...onFleet, '--batch', 'one');
+    expect(one.stdout).toContain('batch=one run=a scenario=short decision=passed score=1/1');
+    expect(one.stdout).not.toContain('two');
+    const completed = await sluice('events', 'tail', ...onFleet, '--type', 'dev.sluice.batch.completed.v1');
+    expect(completed.stdout.trim().split('\n')).toHaveLength(2);
+    const recent = await sluice('events', 'tail', ...onFleet, '--since', '1h', '--json');
+    expect(recent.stdout.trim().split('\n').length).toBeGreaterThan(9);
+    expect((await sluice('events', 'tail', ...onFleet, '--since', '0.001s')).stdout).toBe('');
+  });
+
+  it('refuses what is no type or duration with 2, and makes no Redis to read from: 3', async () => {
+    const wrong = ['--type', 'evaluation.faild', '--since', 'yesterday', '--json'];
+    const { exitCode, stdout } = await sluice('events', 'tail', ...place('x'), ...wrong);
+    expect(exitCode).toBe(2);
+    const { problems } = JSON.parse(stdout).error;
+    expect(problems.map(({ path }: { path: string }) => path)).toEqual(['--type', '--since']);
+    expect(problems[0].nearest).toBe('evaluation.failed');
+    const empty = await mkdtemp(join(tmpdir(), 'sluice-empty-'));
+    const nothing = await runSluice(['events', 'tail', '--no-follow'], { cwd: empty });
+    expect([nothing.exitCode, await readdir(empty)]).toEqual([3, []]);
+    expect(nothing.stderr).toContain('this folder has no private one');
+    await rm(empty, { recursive: true });
   });
 
   it('is quiet when its reader goes away', async () => {

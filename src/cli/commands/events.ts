@@ -1,15 +1,16 @@
-import type { Config } from '../../../config/schema.js';
+import { type Config, parseDuration } from '../../../config/schema.js';
 import { openFleet } from '../../compose.js';
-import { EVENT_PREFIX, EVENT_VERSION, type OutboxEvent } from '../../core/events.js';
+import { EVENT_NAMES, EVENT_PREFIX, EVENT_VERSION, type OutboxEvent } from '../../core/events.js';
 import { onInterrupt } from '../interrupt.js';
 import { checkLogLevel, createLog } from '../log.js';
-import { type FleetOptions, ProblemList } from '../options.js';
+import { choice, type FleetOptions, ProblemList } from '../options.js';
 import { isStdoutGone, plain, print } from '../output.js';
 import { loadSettings, requireRedis } from '../redis.js';
 
 const PAGE = 500;
 const WAIT_MS = 500;
-const GIST_KEYS = ['run', 'scenario', 'decision', 'total', 'passed', 'failed', 'errored', 'sink', 'reason'];
+const GIST_KEYS = ['batch', 'run', 'scenario', 'label', 'outcome', 'decision', 'total', 'passed', 'failed'];
+const MORE_GIST_KEYS = ['errored', 'sink', 'event_type', 'reason'];
 
 /** `evaluation.failed` for `dev.sluice.evaluation.failed.v1`. */
 export function shortType(type: string): string {
@@ -17,35 +18,89 @@ export function shortType(type: string): string {
   return inner.endsWith(EVENT_VERSION) ? inner.slice(0, -EVENT_VERSION.length) : inner;
 }
 
+interface ParsedEvent {
+  time: string;
+  type: string;
+  subject: string;
+  correlationid?: string;
+  data?: Record<string, unknown>;
+}
+
+/** What is said of the score and of the first gate that is closed. */
+function verdictGist({ score, gates }: Record<string, unknown>): string[] {
+  const { passed, total } = (score ?? {}) as { passed?: number; total?: number };
+  const closed = Object.entries((gates ?? {}) as Record<string, { passed: boolean; reason: string }>).find(
+    ([, gate]) => !gate.passed,
+  );
+  return [
+    ...(total === undefined ? [] : [`score=${passed}/${total}`]),
+    ...(closed === undefined ? [] : [`${closed[0]} gate: ${closed[1].reason}`]),
+  ];
+}
+
 /** One line for people: time, type, subject, and the gist of the data. */
-export function eventLine({ json }: OutboxEvent): string {
-  const event = JSON.parse(json) as {
-    time: string;
-    type: string;
-    subject: string;
-    data?: Record<string, unknown>;
-  };
+export function eventLine({ json }: Pick<OutboxEvent, 'json'>): string {
+  const event = JSON.parse(json) as ParsedEvent;
   const data = event.data ?? {};
-  const gist = GIST_KEYS.flatMap((key) => {
+  const gist = [...GIST_KEYS, ...MORE_GIST_KEYS].flatMap((key) => {
     const value = data[key];
+    if (value === event.subject) return [];
     return typeof value === 'string' || typeof value === 'number' ? [`${key}=${value}`] : [];
   });
-  return plain(`${event.time}  ${shortType(event.type)}  ${event.subject}  ${gist.join(' ')}`).trimEnd();
+  const text = [...gist, ...verdictGist(data)].join(' ');
+  return plain(`${event.time}  ${shortType(event.type)}  ${event.subject}  ${text}`).trimEnd();
+}
+
+/** What a reader of the tail wants to see. */
+export interface TailFilter {
+  /** Short names; empty: all. */
+  types: ReadonlySet<string>;
+  batch: string | undefined;
+  /** Milliseconds since the epoch. */
+  since: number | undefined;
+}
+
+export function wantsEvent({ type, json }: OutboxEvent, { types, batch, since }: TailFilter): boolean {
+  if (types.size > 0 && !types.has(shortType(type))) return false;
+  if (batch === undefined && since === undefined) return true;
+  const event = JSON.parse(json) as ParsedEvent;
+  if (batch !== undefined && event.correlationid !== batch) return false;
+  return since === undefined || Date.parse(event.time) >= since;
+}
+
+export interface TailOptions extends FleetOptions {
+  follow: boolean;
+  type?: string[];
+  batch?: string;
+  since?: string;
+}
+
+/** Reads `--type`, `--batch` and `--since`; what is wrong goes to `problems`. `now` in milliseconds. */
+export function tailFilter(options: TailOptions, now: number, problems: ProblemList): TailFilter {
+  const types = new Set<string>();
+  for (const type of options.type ?? []) {
+    const name = choice('--type', shortType(type), EVENT_NAMES, problems);
+    if (name !== undefined) types.add(name);
+  }
+  const ago = options.since === undefined ? undefined : parseDuration(options.since);
+  if (options.since !== undefined && ago === undefined) {
+    const message = 'expected a duration such as 90s, 30m, 24h or 7d';
+    problems.add({ path: '--since', message, found: JSON.stringify(options.since) });
+  }
+  return { types, batch: options.batch, since: ago === undefined ? undefined : now - ago };
 }
 
 /** `sluice events tail`: from the oldest event that is kept, and on; answers 0. */
-export async function tailEvents(
-  options: FleetOptions & { follow: boolean; type?: string[] },
-): Promise<number> {
+export async function tailEvents(options: TailOptions): Promise<number> {
   const problems = new ProblemList();
   const level = (await problems.take(() => checkLogLevel(options.logLevel, 'warn'))) ?? 'warn';
+  const filter = tailFilter(options, Date.now(), problems);
   const settings = await problems.take(() => loadSettings(options));
   problems.throwIfAny('USAGE', 'no event was read.');
   const config = settings as Config;
-  const place = await requireRedis(config);
+  const place = await requireRedis(config, { create: false });
   const interrupt = onInterrupt(() => {});
   const engine = await openFleet(config, place.url, createLog(level));
-  const types = new Set(options.type?.map(shortType));
   const { outbox } = engine.store;
   let cursor = '';
   try {
@@ -53,7 +108,7 @@ export async function tailEvents(
       const entries = await outbox.events(cursor, PAGE, options.follow ? WAIT_MS : 0);
       if (entries.length === 0 && !options.follow) break;
       cursor = entries.at(-1)?.position ?? cursor;
-      const wanted = entries.filter(({ event }) => types.size === 0 || types.has(shortType(event.type)));
+      const wanted = entries.filter(({ event }) => wantsEvent(event, filter));
       const lines = wanted.map(({ event }) => `${options.json ? event.json : eventLine(event)}\n`);
       if (lines.length > 0) await print(lines.join(''));
     }

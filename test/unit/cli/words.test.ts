@@ -9,7 +9,7 @@ import { restartDelay } from '../../../src/cli/executors.js';
 import { failureDocument, failureLines } from '../../../src/cli/failure.js';
 import { sentenceOf } from '../../../src/cli/log.js';
 import { createProgram } from '../../../src/cli/program.js';
-import { withoutPassword } from '../../../src/cli/redis.js';
+import { redisUrlProblem, withoutPassword } from '../../../src/cli/redis.js';
 import type { BatchRecord } from '../../../src/core/batch.js';
 import { makeEvent } from '../../../src/core/events.js';
 import { SluiceError } from '../../../src/core/problem.js';
@@ -104,6 +104,25 @@ describe('small words', () => {
     expect(withoutPassword('redis://h:1')).toBe('redis://h:1');
   });
 
+  it.each([
+    ['localhost:6379', 'redis://localhost:6379'],
+    ['http://10.0.0.5:6379/1', 'redis://10.0.0.5:6379/1'],
+    ['u:geheim@h:1', 'redis://***@h:1'],
+  ])('shows an address that is no Redis URL as it was typed, and what was meant: %s', (typed, meant) => {
+    const problem = redisUrlProblem({ path: '--redis' }, typed);
+    expect(problem).toMatchObject({ path: '--redis', nearest: meant });
+    expect(JSON.stringify(problem)).not.toContain('geheim');
+    if (!typed.includes('@')) expect(problem?.found).toBe(JSON.stringify(typed));
+  });
+
+  it.each(['redis://h', 'rediss://u:p@h:1/2', 'redis://[::1]:6379'])('takes %s as a Redis', (url) => {
+    expect(redisUrlProblem({ path: '--redis' }, url)).toBeUndefined();
+  });
+
+  it('proposes nothing where nothing was typed', () => {
+    expect(redisUrlProblem({ path: '--redis' }, '')).not.toHaveProperty('nearest');
+  });
+
   it('says how far a batch is', () => {
     const standing = { done: 1200, total: 5000, already: 0, elapsedMs: 5000, away: false };
     expect(progressLine(standing)).toBe('judged 1200 of 5000 (240/s, 16 s left)');
@@ -152,9 +171,19 @@ describe('small words', () => {
       sequence: 1,
       correlation: 'B1',
       time: 0,
-      data: { run: 'r\n1', decision: 'failed', score: {} },
+      data: {
+        run: 'r\n1',
+        decision: 'failed',
+        score: { passed: 3, total: 4 },
+        gates: {
+          compliance: { passed: true, reason: 'x' },
+          resolution: { passed: false, reason: 'too low' },
+        },
+      },
     });
-    expect(eventLine(event)).toBe('1970-01-01T00:00:00.000Z  evaluation.failed  E1  run=r 1 decision=failed');
+    expect(eventLine(event)).toBe(
+      '1970-01-01T00:00:00.000Z  evaluation.failed  E1  run=r 1 decision=failed score=3/4 resolution gate: too low',
+    );
     expect(shortType(event.type)).toBe('evaluation.failed');
     expect(isOfBatch('B1')(event)).toBe(true);
     expect(isOfBatch('B')(event)).toBe(false);

@@ -4,7 +4,7 @@ import { eventId, makeEvent } from '../../../src/core/events.js';
 
 const input = {
   fleet: 'f',
-  name: 'evaluation.passed',
+  name: 'evaluation.passed' as const,
   subject: 's',
   revision: '1',
   sequence: 3,
