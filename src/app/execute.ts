@@ -13,6 +13,7 @@ import type { Matcher } from '../ports/matcher.js';
 import type { PackAnswer, PackJob } from '../ports/queue.js';
 import type { AnsibleRunner, Bundle } from '../ports/runner.js';
 import type { EvaluationStore } from '../ports/store.js';
+import { guarded, rounded } from './guarded.js';
 import { checkPlaces, ScenarioCache } from './scenarios.js';
 
 export interface ExecutorDeps {
@@ -245,18 +246,5 @@ export class Executor {
       message,
       data: { reason: 'stalled', stalled: job.stalled },
     };
-  }
-}
-
-/** Milliseconds to the microsecond. */
-const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;
-
-/** A check that throws is an error of its own, whatever the others do. */
-function guarded<T>(work: () => T): { value?: T; failure?: RunOutcome & { message: string } } {
-  try {
-    return { value: work() };
-  } catch (error) {
-    const message = `the check failed unexpectedly: ${(error as Error).message}`;
-    return { failure: { kind: 'failure', reason: 'internal', message } };
   }
 }

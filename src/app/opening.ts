@@ -1,8 +1,10 @@
-import type { BatchOpening } from '../core/batch.js';
+import { type BatchOpening, type BatchRecord, openingConflicts } from '../core/batch.js';
+import { idFrom } from '../core/digest.js';
 import type { EvaluationOptions } from '../core/manifest.js';
+import { SluiceError } from '../core/problem.js';
 import { scenarioJson } from '../core/scenario/load.js';
 import type { Scenario } from '../core/scenario/model.js';
-import type { Blob } from '../ports/store.js';
+import type { Blob, Store } from '../ports/store.js';
 
 /** A scenario and, where runners need files, its bundle. */
 export interface ScenarioWithBundle {
@@ -28,4 +30,25 @@ export function openingOf(
 ): BatchOpening {
   const scenarios = Object.fromEntries(loaded.map(({ scenario }) => [scenario.key, scenario.digest]));
   return { id, createdAt, options, scenarios, retentionMs };
+}
+
+/** Id of an evaluation: the same batch, scenario and run are the same evaluation (ADR-0004). */
+export function evaluationId(batch: string, scenario: string, run: string): string {
+  return idFrom('evaluation', batch, scenario, run);
+}
+
+/**
+ * Opens a batch, or finds the one that stands under its id. Throws BATCH_CONFLICT when that was
+ * opened with other scenarios or options.
+ */
+export async function openBatch(store: Store, opening: BatchOpening): Promise<BatchRecord> {
+  const standing = await store.batches.openBatch(opening);
+  const conflicts = openingConflicts(standing, opening);
+  if (conflicts.length > 0) {
+    throw new SluiceError(
+      'BATCH_CONFLICT',
+      `Batch "${opening.id}" was opened with something else: ${conflicts.join('; ')}. Use another --batch.`,
+    );
+  }
+  return standing;
 }

@@ -3,8 +3,9 @@ import type { Clock } from '../ports/clock.js';
 import type { WorkQueue } from '../ports/queue.js';
 import type { Blob, DecidedEntry, Store } from '../ports/store.js';
 import { sealBatch } from './batches.js';
+import { openBatch } from './opening.js';
 import { EvaluationReader } from './read.js';
-import { openBatch, type Submission, type SubmitSettings, Submitter } from './submit.js';
+import { type Submission, type SubmitSettings, Submitter } from './submit.js';
 
 export interface RunBatchDeps {
   store: Store;

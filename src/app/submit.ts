@@ -1,8 +1,6 @@
-import type { BatchOpening, BatchRecord } from '../core/batch.js';
-import { openingConflicts } from '../core/batch.js';
-import { idFrom } from '../core/digest.js';
+import type { BatchRecord } from '../core/batch.js';
 import { acceptedEvent } from '../core/evaluation-events.js';
-import type { Chunk, EvaluationOptions, ManifestEntry } from '../core/manifest.js';
+import type { Chunk, ManifestEntry } from '../core/manifest.js';
 import {
   type CheckPlace,
   childrenOf,
@@ -18,6 +16,7 @@ import type { StoredSubject } from '../core/subject.js';
 import type { Clock } from '../ports/clock.js';
 import type { WorkQueue } from '../ports/queue.js';
 import type { Blob, Store } from '../ports/store.js';
+import { evaluationId } from './opening.js';
 import { checkPlaces } from './scenarios.js';
 
 /** One run to be judged. */
@@ -67,34 +66,13 @@ interface Pending {
 
 const empty = (): Pending => ({ entries: [], bytes: 0, children: 0 });
 
-/** Id of an evaluation: the same batch, scenario and run are the same evaluation (ADR-0004). */
-export function evaluationId(batch: string, scenario: string, run: string): string {
-  return idFrom('evaluation', batch, scenario, run);
-}
-
-/**
- * Opens a batch, or finds the one that stands under its id. Throws BATCH_CONFLICT when that was
- * opened with other scenarios or options.
- */
-export async function openBatch(store: Store, opening: BatchOpening): Promise<BatchRecord> {
-  const standing = await store.batches.openBatch(opening);
-  const conflicts = openingConflicts(standing, opening);
-  if (conflicts.length > 0) {
-    throw new SluiceError(
-      'BATCH_CONFLICT',
-      `Batch "${opening.id}" was opened with something else: ${conflicts.join('; ')}. Use another --batch.`,
-    );
-  }
-  return standing;
-}
-
 /** Accepts runs in chunks and enqueues them; memory stays flat however many come. */
 export class Submitter {
   readonly #deps: SubmitDeps;
   readonly #settings: SubmitSettings;
   readonly #opening: BatchRecord;
   readonly #blobs: Blob[];
-  readonly #bundleOf: Map<string, string>;
+  readonly #bundleOf = new Map<string, string>();
   readonly #places = new Map<string, CheckPlace[]>();
   readonly #flights = new Set<Promise<void>>();
   readonly #report: SubmitReport = { accepted: 0, standing: 0 };
@@ -107,11 +85,6 @@ export class Submitter {
     this.#settings = settings;
     this.#opening = opening;
     this.#blobs = [...blobs];
-    this.#bundleOf = new Map();
-  }
-
-  get #options(): EvaluationOptions {
-    return this.#opening.options;
   }
 
   async add(submission: Submission): Promise<void> {
@@ -119,7 +92,7 @@ export class Submitter {
     const { scenario, subject } = submission;
     let places = this.#places.get(scenario.digest);
     if (places === undefined) {
-      places = checkPlaces(scenario, this.#options);
+      places = checkPlaces(scenario, this.#opening.options);
       this.#places.set(scenario.digest, places);
       if (scenario.bundle !== undefined) this.#bundleOf.set(scenario.digest, scenario.bundle);
     }
@@ -214,7 +187,7 @@ export class Submitter {
       id: (entries[0] as Pending['entries'][number]).entry.id,
       batch: this.#opening.id,
       attempt: 1,
-      options: this.#options,
+      options: this.#opening.options,
       deadline: now + this.#settings.deadlineMs,
       acceptedAt: now,
       evaluations: entries.map((e) => e.entry),

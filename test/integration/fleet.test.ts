@@ -1,7 +1,8 @@
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sealBatch } from '../../src/app/batches.js';
-import { openBatch, Submitter } from '../../src/app/submit.js';
+import { openBatch } from '../../src/app/opening.js';
+import { Submitter } from '../../src/app/submit.js';
 import { startAggregator } from '../../workers/aggregator.js';
 import { startExecutor } from '../../workers/executor.js';
 import type { Role } from '../../workers/lifecycle.js';

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openBatch, Submitter } from '../../src/app/submit.js';
+import { openBatch } from '../../src/app/opening.js';
+import { Submitter } from '../../src/app/submit.js';
 import { type SweepSettings, sweep } from '../../src/app/sweep.js';
 import { createAggregator } from '../../src/compose.js';
 import type { Chunk } from '../../src/core/manifest.js';
