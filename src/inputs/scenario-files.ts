@@ -20,7 +20,8 @@ export interface LoadedScenario {
 
 type Found = { file: string } | { problem: Problem };
 
-async function below(folder: string, above: readonly string[]): Promise<Found[]> {
+/** Scenario files of a folder and those below it; each real folder once, so that links end. */
+async function below(folder: string, seen: Set<string>): Promise<Found[]> {
   let entries: string[];
   let real: string;
   try {
@@ -29,14 +30,15 @@ async function below(folder: string, above: readonly string[]): Promise<Found[]>
   } catch (error) {
     return [{ problem: { file: folder, path: '', message: readFailure(error) } }];
   }
-  if (above.includes(real)) return [];
+  if (seen.has(real)) return [];
+  seen.add(real);
   const found: Found[] = [];
   if (entries.includes('scenario.json')) found.push({ file: join(folder, 'scenario.json') });
   for (const name of entries) {
     if (name.startsWith('.') || name === 'node_modules' || name === 'scenario.json') continue;
     const path = join(folder, name);
     const info = await stat(path).catch(() => undefined);
-    if (info?.isDirectory()) found.push(...(await below(path, [...above, real])));
+    if (info?.isDirectory()) found.push(...(await below(path, seen)));
   }
   return found;
 }
@@ -45,7 +47,7 @@ async function expand(path: string): Promise<Found[]> {
   const info = await stat(path).catch((error: unknown) => readFailure(error));
   if (typeof info === 'string') return [{ problem: { file: path, path: '', message: info } }];
   if (!info.isDirectory()) return [{ file: path }];
-  const found = await below(path, []);
+  const found = await below(path, new Set());
   if (found.length > 0) return found;
   return [{ problem: { file: path, path: '', message: 'holds no scenario.json, in it or below' } }];
 }

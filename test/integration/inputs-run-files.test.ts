@@ -151,6 +151,37 @@ describe('readRuns, hostile input', () => {
     }
   });
 
+  it.each([
+    [
+      'an indented record',
+      `${JSON.stringify({ id: 'a', tasks: [{ commands: ['ls'] }] }, null, 2)}\n`,
+      ['a @'],
+    ],
+    ['an indented list', JSON.stringify([{ id: 'a' }, { id: 'b' }], null, 2), ['a @[0]', 'b @[1]']],
+    ['a list of records, one a line', '[{"id":"a"},\n{"id":"b"}]\n', ['a @[0]', 'b @[1]']],
+    ['a list on one line', '[{"id":"a"},{"id":"b"}]\n', ['a @1[0]', 'b @1[1]']],
+    ['a record on one line', '{"id":"a"}\n', ['a @1']],
+  ])('looks at what a file named .ndjson holds: %s', async (_name, text, expected) => {
+    expect(await read([await file('a.ndjson', text)])).toEqual(expected);
+  });
+
+  it.each([
+    ['a torn first line', '{"id":"a","ta\n{"id":"b"}\n', ['record', 'b @2']],
+    ['a first line torn at a comma', '{"id":"a",\n{"id":"b"}\n', ['record', 'b @2']],
+    ['two broken lines', '{"id":"a",}\n{"id":"b",}\n', ['record', 'record']],
+    ['one torn line', '{"id":"a",', ['record']],
+  ])('goes line by line through a file named .ndjson with %s', async (_name, text, expected) => {
+    const found = await read([await file('a.ndjson', text)]);
+    expect(found.map((one) => (one.startsWith('record') ? 'record' : one))).toEqual(expected);
+  });
+
+  it('keeps a key named __proto__ out of the way, and takes the last of two keys', async () => {
+    const path = await file('a.ndjson', '{"id":"a","__proto__":{"job":{"plan":"x"}},"id":"b"}\n');
+    expect(await read([path])).toEqual(['b @1']);
+    for await (const item of readRuns([path])) expect('run' in item && item.run.job).toBeUndefined();
+    expect(({} as { job?: unknown }).job).toBeUndefined();
+  });
+
   it('refuses a document over the limit and names the way out', async () => {
     const path = await file('a.json', `[\n${'{"id":"a"},\n'.repeat(1000)}{"id":"b"}]`);
     const [found] = await read([path], { maxBytes: 2000 });
@@ -174,6 +205,25 @@ describe('readRuns, sources', () => {
     await file('runs/scenario.json', '{}');
     await symlink(join(folder, 'runs'), join(folder, 'runs/a/loop'));
     expect(await read([join(folder, 'runs')])).toEqual(['az @1', 'b @1', 'c @1']);
+  });
+
+  it('follows no link to a folder: what is inside is read once, and what is outside is told', async () => {
+    await file('runs/a/x.json', '{"id":"x"}');
+    await file('runs/b/y.json', '{"id":"y"}');
+    await file('other/z.json', '{"id":"z"}');
+    await file('other/w.json', '{"id":"w"}');
+    await symlink('../b', join(folder, 'runs/a/again'));
+    await symlink('../a', join(folder, 'runs/b/again'));
+    await symlink('..', join(folder, 'runs/up'));
+    await symlink('../other', join(folder, 'runs/out'));
+    await symlink('../other/z.json', join(folder, 'runs/single.json'));
+    await symlink('y.json', join(folder, 'runs/b/same.json'));
+    expect(await read([join(folder, 'runs')])).toEqual([
+      'x @1',
+      'y @1',
+      'source: runs/out: is a link to a folder outside; name that folder itself',
+      'z @1',
+    ]);
   });
 
   it('says so when a folder holds nothing to read, or a name leads nowhere', async () => {
