@@ -3,43 +3,44 @@ import { access, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Problem } from '../core/problem.js';
 
-async function kindOf(path: string): Promise<'folder' | 'other' | 'nothing'> {
-  const info = await stat(path).catch(() => undefined);
-  if (info === undefined) return 'nothing';
-  return info.isDirectory() ? 'folder' : 'other';
-}
+type Kind = 'folder' | 'other' | 'nothing' | { code: string };
 
-/** The nearest folder above that exists; undefined when something else stands in its place. */
-async function existingFolder(path: string): Promise<string | undefined> {
-  let folder = path;
-  for (;;) {
-    const kind = await kindOf(folder);
-    if (kind === 'folder') return folder;
-    if (kind === 'other' || dirname(folder) === folder) return undefined;
-    folder = dirname(folder);
+async function kindOf(path: string): Promise<Kind> {
+  try {
+    return (await stat(path)).isDirectory() ? 'folder' : 'other';
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    return code === 'ENOENT' ? 'nothing' : { code };
   }
 }
 
+const REASONS: Readonly<Record<string, string>> = {
+  ENOTDIR: 'lies below something that is no folder',
+  ENAMETOOLONG: 'has a name that is too long',
+  ELOOP: 'is a link that leads in a circle',
+  EACCES: 'cannot be written: permission denied',
+};
+
 /**
  * Why a file cannot be written, found without touching it; undefined when nothing speaks against it.
- * The option is `KIND=FILE`; `makesFolders`: missing folders will be made.
+ * Missing folders are not made: a slip in a path would scatter them. The option is `KIND=FILE`.
  */
-export async function unwritable(
-  option: string,
-  kind: string,
-  file: string,
-  makesFolders: boolean,
-): Promise<Problem | undefined> {
+export async function unwritable(option: string, kind: string, file: string): Promise<Problem | undefined> {
   const problem = (message: string): Problem => ({ path: option, message, found: `${kind}=${file}` });
+  if (file.includes('\u0000')) return problem('is no name of a file');
   const path = resolve(file);
   const there = await kindOf(path);
-  if (there === 'folder') return problem('names a folder, not a file');
-  const folder = makesFolders ? await existingFolder(dirname(path)) : dirname(path);
-  if (folder === undefined) return problem('lies below something that is no folder');
-  if ((await kindOf(folder)) !== 'folder') return problem('lies in a folder that does not exist');
-  const target = there === 'other' ? path : folder;
-  return access(target, constants.W_OK).then(
+  if (there === 'folder' || file.endsWith('/')) return problem('names a folder, not a file');
+  if (typeof there === 'object') return problem(REASONS[there.code] ?? `cannot be written: ${there.code}`);
+  const folder = dirname(path);
+  const above = await kindOf(folder);
+  if (above === 'nothing') return problem('lies in a folder that does not exist');
+  if (above !== 'folder') return problem('lies below something that is no folder');
+  return access(there === 'other' ? path : folder, constants.W_OK).then(
     () => undefined,
-    () => problem('cannot be written: permission denied'),
+    (error: NodeJS.ErrnoException) =>
+      problem(
+        error.code === 'EROFS' ? 'cannot be written: read-only' : 'cannot be written: permission denied',
+      ),
   );
 }

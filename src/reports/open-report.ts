@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { BatchDocument, EvaluationDocument, IndexedEvaluation } from '../core/document.js';
@@ -47,7 +47,13 @@ function failure(kind: string, file: string, error: unknown): Error {
     'ELOOP',
   ];
   const code = wrong.includes(String(error.code)) ? 'USAGE' : 'IO';
-  return new SluiceError(code, `the ${kind} report cannot be written to ${name}: ${error.message}`);
+  const message = `the ${kind} report cannot be written to ${name}: ${error.message}`;
+  const problem = {
+    path: '--report',
+    message: `cannot be written: ${error.message}`,
+    found: `${kind}=${file}`,
+  };
+  return new SluiceError(code, message, code === 'USAGE' ? [problem] : []);
 }
 
 /** Later errors of a stream that is already given up have no one left to hear them. */
@@ -85,7 +91,6 @@ function handlePlace(handle: FileHandle, settle: { commit(): Promise<void>; abor
 const NOTHING = { commit: async () => {}, abort: async () => {} };
 
 async function filePlace(file: string, order: 'input' | 'decision'): Promise<Place> {
-  await mkdir(dirname(file), { recursive: true });
   const existing = await stat(file).catch(() => undefined);
   if (order === 'decision' || (existing !== undefined && !existing.isFile())) {
     return handlePlace(await open(file, 'w'), NOTHING);

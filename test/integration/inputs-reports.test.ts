@@ -159,15 +159,15 @@ describe('openReport', () => {
   }
 
   it('shows an input-order report under its name only when it is complete', async () => {
-    const file = join(folder, 'new/out.json');
+    const file = join(folder, 'out.json');
     const report = await openReport(target(`json=${file}`));
     if (report.order !== 'input') throw new Error('wrong order');
     async function* watched() {
-      expect(await readdir(join(folder, 'new'))).toEqual([expect.stringMatching(/^\.out\.json\..*\.tmp$/)]);
+      expect(await readdir(folder)).toEqual([expect.stringMatching(/^\.out\.json\..*\.tmp$/)]);
       yield evaluation('a');
     }
     await report.write(batch, watched());
-    expect(await readdir(join(folder, 'new'))).toEqual(['out.json']);
+    expect(await readdir(folder)).toEqual(['out.json']);
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ evaluations: [{ run: 'a' }] });
   });
 
@@ -211,9 +211,11 @@ describe('openReport', () => {
 
   it('refuses a path that cannot be written before anything runs', async () => {
     await writeFile(join(folder, 'file'), '');
-    for (const path of [folder, join(folder, 'file/out.json')]) {
-      await expect(openReport(target(`json=${path}`))).rejects.toMatchObject({ code: 'USAGE', exitCode: 2 });
+    for (const path of [folder, join(folder, 'file/out.json'), join(folder, 'new/out.json')]) {
+      const refused = { code: 'USAGE', exitCode: 2, problems: [{ path: '--report', found: `json=${path}` }] };
+      await expect(openReport(target(`json=${path}`))).rejects.toMatchObject(refused);
     }
+    expect(await readdir(folder)).toEqual(['file']);
   });
 
   it('reports a full disk as an error of the machine', async () => {

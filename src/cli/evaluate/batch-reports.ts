@@ -6,6 +6,7 @@ import type { DecidedEntry, Store } from '../../ports/store.js';
 import { builtInReports } from '../../reports/built-in.js';
 import { type OpenReport, openReport } from '../../reports/open-report.js';
 import type { ReportTarget } from '../../reports/report-target.js';
+import { ProblemList } from '../options.js';
 import { isStdoutGone } from '../output.js';
 
 /** Evaluations on their way to a report that grows while the batch runs. */
@@ -52,8 +53,13 @@ export class BatchReports {
     const all = [...targets];
     if (!all.some(({ file }) => file === '-')) all.push(standardTarget(json));
     const opened: OpenReport[] = [];
+    const problems = new ProblemList();
     try {
-      for (const target of all) opened.push(await openReport(target));
+      for (const target of all) {
+        const report = await problems.take(() => openReport(target));
+        if (report !== undefined) opened.push(report);
+      }
+      problems.throwIfAny('USAGE', 'nothing was judged.');
     } catch (error) {
       for (const report of opened) await report.abort();
       throw error;

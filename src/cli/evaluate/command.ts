@@ -14,18 +14,37 @@ import { unwritable } from '../writable.js';
 import { type CheckedRuns, checkRuns, recordProblemsOf } from './checked-runs.js';
 import { judge } from './judge.js';
 import { checkOptions, type EvaluateSettings, type RawEvaluateOptions } from './options.js';
+import { placeClashes, type WrittenFile } from './place-clashes.js';
 import { dryRun, dryRunText } from './plan.js';
 
 /** Broken records that `--skip-invalid` names before it only counts them. */
 const MOST_NAMED = 50;
 const NOTHING = 'nothing was judged.';
+const SINK_TO_FILE = 'ndjson=';
+
+const configuredSinks = (settings: EvaluateSettings, config: Config) =>
+  settings.workers === 0 ? [] : config.sinks;
 
 async function checkPlaces(settings: EvaluateSettings, config: Config, problems: ProblemList): Promise<void> {
   for (const { report, file } of settings.reports) {
-    const problem = file === '-' ? undefined : await unwritable('--report', report.kind, file, true);
+    const problem = file === '-' ? undefined : await unwritable('--report', report.kind, file);
     if (problem !== undefined) problems.add(problem);
   }
-  problems.add(...(await sinkProblems(settings.sinks, settings.workers === 0 ? [] : config.sinks)));
+  problems.add(...(await sinkProblems(settings.sinks, configuredSinks(settings, config))));
+}
+
+/** The files that reports and sinks write, each where it was given. */
+function writtenFiles(settings: EvaluateSettings, config: Config): WrittenFile[] {
+  const reports = settings.reports.flatMap(({ report, file }) =>
+    file === '-' ? [] : [{ path: '--report', option: `${report.kind}=${file}`, file }],
+  );
+  const sinkFile = (path: string, option: string) =>
+    option.startsWith(SINK_TO_FILE) ? [{ path, option, file: option.slice(SINK_TO_FILE.length) }] : [];
+  return [
+    ...reports,
+    ...settings.sinks.flatMap((option) => sinkFile('--sink', option)),
+    ...configuredSinks(settings, config).flatMap((option, n) => sinkFile(`sinks[${n}]`, option)),
+  ].filter(({ file }) => file !== '');
 }
 
 function skippedTeller(): { onSkipped(problem: Problem): void; rest(): number } {
@@ -84,6 +103,9 @@ export async function evaluate(paths: readonly string[], raw: RawEvaluateOptions
   const config = (await problems.take(() => loadSettings(raw))) ?? defaultSettings();
   await checkPlaces(settings, config, problems);
   const loaded = await problems.take(() => loadScenarios(paths));
+  const settingsFile = raw.config ?? process.env.SLUICE_CONFIG;
+  const inputs = { scenarios: paths, loaded: loaded ?? [], runs: raw.runs ?? [], config: settingsFile };
+  problems.add(...(await placeClashes(writtenFiles(settings, config), inputs)));
   if (raw.runs === undefined) problems.throwIfAny('USAGE', NOTHING);
   const named = raw.runs ?? [];
   const interrupt = onInterrupt(() => say('sluice: stopping; once more to stop at once'));

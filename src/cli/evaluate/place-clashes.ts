@@ -97,10 +97,7 @@ async function folderClash({ real }: Place, { loaded, runs }: BatchInputs): Prom
 }
 
 /** Files that would destroy or become what the batch reads, or that two would write. */
-export async function placeClashes(
-  written: readonly WrittenFile[],
-  inputs: BatchInputs,
-): Promise<Problem[]> {
+export async function placeClashes(written: readonly WrittenFile[], inputs: BatchInputs): Promise<Problem[]> {
   const places: { of: WrittenFile; place: Place }[] = [];
   for (const of of written) {
     const place = await placeOf(of.file);

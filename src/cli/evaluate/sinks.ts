@@ -5,6 +5,7 @@ import { DEAD_AFTER_MS } from '../../../workers/lifecycle.js';
 import { deliveryTo, type SinkReader } from '../../app/deliver.js';
 import type { Engine, FleetEngine } from '../../compose.js';
 import type { OutboxEvent } from '../../core/events.js';
+import { SluiceError } from '../../core/problem.js';
 import { InlineDelivery } from '../../inline/delivery.js';
 
 const LOOK_EVERY_MS = 50;
@@ -33,7 +34,13 @@ export function isOfBatch(batch: string): (event: OutboxEvent) => boolean {
 async function openReader(engine: Engine, option: string, batch: string | undefined): Promise<BatchReader> {
   const redisUrl = engine.kind === 'fleet' ? (engine as FleetEngine).redisUrl : undefined;
   const scope = batch === undefined ? undefined : { name: batch, wants: isOfBatch(batch) };
-  return { ...(await openSinkReader(option, redisUrl, scope)), option, ofBatch: batch !== undefined };
+  try {
+    return { ...(await openSinkReader(option, redisUrl, scope)), option, ofBatch: batch !== undefined };
+  } catch (error) {
+    if (!(error instanceof SluiceError) || error.problems.length > 0) throw error;
+    const path = batch === undefined ? 'sinks' : '--sink';
+    throw new SluiceError(error.code, error.message, [{ path, message: 'cannot be used', found: option }]);
+  }
 }
 
 async function hasDispatcher(engine: Engine): Promise<boolean> {
