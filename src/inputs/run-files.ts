@@ -101,15 +101,21 @@ async function* wholeRuns(
   else yield* documentRuns(parsed.value, place, settings.format);
 }
 
-/** Whether a first line that is no JSON by itself opens a document of many lines. */
-function opensDocument(first: ByteLine, second: ByteLine | undefined): boolean {
+/**
+ * Whether a first line that is no JSON by itself opens a document of many lines. `asLines`: the name
+ * promises one record a line, so a line that may only be broken is no document.
+ */
+function opensDocument(first: ByteLine, second: ByteLine | undefined, asLines: boolean): boolean {
   const decoded = decode(first.bytes);
   const text = 'text' in decoded ? decoded.text.trim() : '';
+  const parsed = second === undefined ? undefined : parseLine(second);
+  const isRecordNext = parsed !== undefined && 'value' in parsed && isPlainObject(parsed.value);
+  const isOpen = /[{[:,]$/.test(text);
+  if (asLines && (second === undefined || !isOpen)) return false;
   if (text.startsWith('[')) return true;
   if (!text.startsWith('{')) return second === undefined;
-  if (/[{[:,]$/.test(text) || second === undefined) return true;
-  const parsed = parseLine(second);
-  return !('value' in parsed && isPlainObject(parsed.value));
+  if (asLines) return !isRecordNext;
+  return isOpen || !isRecordNext;
 }
 
 async function* sniffed(lines: ByteLines, file: string, settings: Settings): AsyncGenerator<RunOrProblem> {
@@ -120,20 +126,18 @@ async function* sniffed(lines: ByteLines, file: string, settings: Settings): Asy
     yield* wholeRuns([first], lines, file, settings);
     return;
   }
-  if (/\.(ndjson|jsonl)$/i.test(file)) {
-    yield* lineRuns([first], lines, file);
-    return;
-  }
+  const asLines = /\.(ndjson|jsonl)$/i.test(file);
   const parsed = parseLine(first);
   const second = await nextLine(lines);
   const read = second === undefined ? [first] : [first, second];
   if ('value' in parsed && second === undefined) {
     const place = { file, line: first.number, path: '' };
-    yield* documentRuns(parsed.value, place, settings.format);
+    yield* documentRuns(parsed.value, place, settings.format, settings.notes);
     return;
   }
 
-  if ('value' in parsed || !opensDocument(first, second)) yield* lineRuns(read, lines, file);
+  if ('value' in parsed || !opensDocument(first, second, asLines))
+    yield* lineRuns(read, lines, file, settings.notes);
   else yield* wholeRuns(read, lines, file, settings);
 }
 
