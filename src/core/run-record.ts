@@ -49,5 +49,14 @@ export const runRecordSchema = z.object({
   ticket: maybe(ticketSchema),
 });
 
+/** Keys that a run record may have, and those of its parts. */
+export const RUN_KEYS = {
+  run: Object.keys(runRecordSchema.shape),
+  target: Object.keys(targetSchema.shape),
+  job: Object.keys(jobSchema.shape),
+  tasks: Object.keys(taskSchema.shape),
+  ticket: Object.keys(ticketSchema.shape),
+} as const;
+
 export type RunRecord = z.output<typeof runRecordSchema>;
 export type RunTask = z.output<typeof taskSchema>;

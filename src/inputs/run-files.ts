@@ -2,7 +2,9 @@ import { constants } from 'node:buffer';
 import { isPlainObject } from '../core/json.js';
 import { nearestName, type Problem, SluiceError } from '../core/problem.js';
 import { IMPORTERS } from '../importers/built-in.js';
+import { withoutAliens } from './alien-records.js';
 import { type ByteLine, ByteLines } from './byte-lines.js';
+import type { KeyNotes } from './key-notes.js';
 import {
   about,
   documentRuns,
@@ -19,6 +21,8 @@ export interface ReadRunsOptions {
   /** One of `runFormats()`; default: found out by looking. */
   format?: string;
   stdin?: NodeJS.ReadableStream;
+  /** Told of keys that look like slips. */
+  notes?: KeyNotes;
   /** Size limit of a line, or of a JSON document, in bytes; default: the longest string, about 512 MiB. */
   maxBytes?: number;
 }
@@ -28,6 +32,7 @@ interface Settings {
   format: RunFormat | undefined;
   stdin: NodeJS.ReadableStream;
   maxBytes: number;
+  notes: KeyNotes | undefined;
 }
 
 function parseLine(line: ByteLine): { value: unknown } | { message: string } {
@@ -60,6 +65,7 @@ async function* lineRuns(
   read: readonly ByteLine[],
   lines: ByteLines,
   file: string,
+  notes: KeyNotes | undefined,
 ): AsyncGenerator<RunOrProblem> {
   const ahead = [...read];
   for (;;) {
@@ -68,7 +74,7 @@ async function* lineRuns(
     const parsed = parseLine(line);
     const place = { file, line: line.number, path: '' };
     if ('message' in parsed) yield about('record', place, parsed.message);
-    else yield* record(parsed.value, place);
+    else yield* record(parsed.value, place, notes);
   }
 }
 
@@ -98,7 +104,7 @@ async function* wholeRuns(
   const decoded = decode(Buffer.concat(pieces));
   const parsed = 'message' in decoded ? decoded : parseJson(decoded.text);
   if ('message' in parsed) yield about('source', place, parsed.message);
-  else yield* documentRuns(parsed.value, place, settings.format);
+  else yield* documentRuns(parsed.value, place, settings.format, settings.notes);
 }
 
 /**
@@ -173,7 +179,8 @@ async function* sourceRuns(source: RunSource, settings: Settings): AsyncGenerato
   });
   let any = false;
   try {
-    for await (const item of sniffed(new ByteLines(chunks, settings.maxBytes), source.file, settings)) {
+    const found = sniffed(new ByteLines(chunks, settings.maxBytes), source.file, settings);
+    for await (const item of settings.format === undefined ? withoutAliens(found, source.file) : found) {
       any = true;
       yield item;
     }
@@ -208,7 +215,7 @@ export function readRuns(
   sources: readonly (string | RunSource)[],
   options: ReadRunsOptions = {},
 ): AsyncIterable<RunOrProblem> {
-  const { format, stdin = process.stdin, maxBytes = constants.MAX_STRING_LENGTH } = options;
+  const { format, stdin = process.stdin, maxBytes = constants.MAX_STRING_LENGTH, notes } = options;
   const importer = IMPORTERS.find((candidate) => candidate.name === format);
   if (format !== undefined && format !== OWN_FORMAT && importer === undefined) {
     const nearest = nearestName(format, runFormats());
@@ -222,5 +229,5 @@ export function readRuns(
       nearest === undefined ? problem : { ...problem, nearest },
     ]);
   }
-  return allRuns(sources, { format: format === OWN_FORMAT ? 'own' : importer, stdin, maxBytes });
+  return allRuns(sources, { format: format === OWN_FORMAT ? 'own' : importer, stdin, maxBytes, notes });
 }

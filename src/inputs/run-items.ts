@@ -5,6 +5,7 @@ import { type RunRecord, runRecordSchema } from '../core/run-record.js';
 import { IMPORTERS } from '../importers/built-in.js';
 import type { Importer } from '../importers/importer.js';
 import { joinPath } from './json-path.js';
+import type { KeyNotes } from './key-notes.js';
 import { recordProblems } from './record-problems.js';
 
 /** A run record and where it stands. */
@@ -24,13 +25,14 @@ export interface RunProblem {
   about: 'source' | 'record';
   /** Whether it is the first problem of its source or record: these are the ones to count. */
   first: boolean;
+  /** The record does not look like a run record at all. */
+  alien?: true;
 }
 
 export type RunOrProblem = RunItem | RunProblem;
 
 /** The format of our own records, for logs that an importer would take. */
 export const OWN_FORMAT = 'run-record';
-const RECORD_KEYS = Object.keys(runRecordSchema.shape);
 
 /** Names that `--format` takes. */
 export function runFormats(): string[] {
@@ -72,11 +74,20 @@ function check(record: unknown): { run: RunRecord } | { problems: Problem[] } {
   }
 }
 
-/** A parsed value as a run record, or what is wrong with it. */
-export function* record(value: unknown, place: Place): Generator<RunOrProblem> {
+/** Keys of which a run record has at least one. */
+export const TELLING_KEYS = ['id', 'job', 'tasks', 'ticket'];
+
+function looksLikeRecord(value: unknown): boolean {
+  return isPlainObject(value) && TELLING_KEYS.some((key) => Object.hasOwn(value, key));
+}
+
+/** A parsed value as a run record, or what is wrong with it; `notes` are told of keys that look like slips. */
+export function* record(value: unknown, place: Place, notes?: KeyNotes): Generator<RunOrProblem> {
   const { file, line, path, importer } = place;
   const at = line === undefined ? { file } : { file, line };
   const checked = check(value);
+  const alien = importer === undefined && 'problems' in checked && !looksLikeRecord(value);
+  if (importer === undefined && !alien) notes?.look(value);
   if ('run' in checked) {
     yield { ...at, path, run: checked.run };
     return;
@@ -88,6 +99,7 @@ export function* record(value: unknown, place: Place): Generator<RunOrProblem> {
       problem: { ...problem, ...at, path: joinPath(path, problem.path), message },
       about: 'record',
       first,
+      ...(alien ? { alien } : {}),
     };
     first = false;
   }
@@ -105,6 +117,7 @@ export function* documentRuns(
   value: unknown,
   place: Place,
   format: RunFormat | undefined,
+  notes?: KeyNotes,
 ): Generator<RunOrProblem> {
   if (format !== undefined && format !== 'own') {
     if (format.sniff(value)) yield* imported(value, format, place);
@@ -116,11 +129,8 @@ export function* documentRuns(
   if (importer !== undefined) {
     yield* imported(value, importer, place);
   } else if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) yield* record(item, { ...place, path: `[${index}]` });
-  } else if (!own && isPlainObject(value) && !RECORD_KEYS.some((key) => Object.hasOwn(value, key))) {
-    const unknown = about('source', place, 'is neither a run record nor a log of a known format');
-    yield { ...unknown, problem: { ...unknown.problem, allowed: runFormats() } };
+    for (const [index, item] of value.entries()) yield* record(item, { ...place, path: `[${index}]` }, notes);
   } else {
-    yield* record(value, place);
+    yield* record(value, place, notes);
   }
 }

@@ -13,7 +13,7 @@ export interface RunSource {
 }
 
 /** Endings of the files that a folder gives. */
-const RUN_FILE_ENDINGS = ['.json', '.jsonl', '.ndjson', '.traj'] as const;
+export const RUN_FILE_ENDINGS = ['.json', '.jsonl', '.ndjson', '.traj'] as const;
 
 /** Whether a folder of runs gives a file of this name. */
 export function isRunFile(name: string): boolean {

@@ -69,7 +69,7 @@ describe('readRuns, formats', () => {
       'hello\n{"id":"b"}\n',
       ['record: a.json:1: is not valid JSON', 'b @2'],
     ],
-    ['an unknown log', 'a.json', '{"samples":[]}', ['source: a.json:1: is neither a run record nor a log']],
+    ['an unknown log', 'a.json', '{"samples":[]}', ['source: a.json: is not a log of a known format']],
     ['a log, by looking', 'a.traj', '{"trajectory":[],"info":{}}', ['a/0 @']],
     ['a record that also looks like a log', 'a.json', '{"id":"x","trajectory":[],"info":{}}', ['x @1']],
   ])('reads %s', async (_what, name, content, expected) => {

@@ -2,6 +2,7 @@ import type { Submission } from '../../app/submit.js';
 import { type Problem, SluiceError } from '../../core/problem.js';
 import type { Scenario } from '../../core/scenario/model.js';
 import { subjectOf } from '../../core/subject.js';
+import type { KeyNotes } from '../../inputs/key-notes.js';
 import { type MatchedRun, matchRuns } from '../../inputs/match-runs.js';
 import { readRuns } from '../../inputs/run-files.js';
 import type { RunProblem } from '../../inputs/run-items.js';
@@ -19,6 +20,8 @@ export interface CheckOptions {
   /** Sources that the user named: these must be readable. */
   named: ReadonlySet<string>;
   signal: AbortSignal;
+  /** Told of keys that look like slips. */
+  notes?: KeyNotes;
   /** Told of each problem that is passed over. */
   onSkipped(problem: Problem): void;
   /** Default 64 Mi characters. */
@@ -47,8 +50,11 @@ function interrupted(): SluiceError {
   return new SluiceError('INTERRUPTED', 'Interrupted while the runs were checked; nothing was submitted.');
 }
 
-function read(sources: readonly RunSource[], format: string | undefined) {
-  return readRuns(sources, format === undefined ? {} : { format });
+function read(sources: readonly RunSource[], format: string | undefined, notes?: KeyNotes) {
+  return readRuns(sources, {
+    ...(format === undefined ? {} : { format }),
+    ...(notes === undefined ? {} : { notes }),
+  });
 }
 
 function mayPass({ about, problem }: RunProblem, options: CheckOptions): boolean {
@@ -91,7 +97,7 @@ export async function checkRuns(
   let kept: Submission[] | undefined = [];
   let room = options.keptCharacters ?? KEPT_CHARACTERS;
   let [total, skipped, problemCount] = [0, 0, 0];
-  for await (const item of matchRuns(read(sources, options.format), scenarios)) {
+  for await (const item of matchRuns(read(sources, options.format, options.notes), scenarios)) {
     if (options.signal.aborted) throw interrupted();
     if (!('problem' in item)) {
       byScenario.set(item.scenario.key, (byScenario.get(item.scenario.key) ?? 0) + 1);
