@@ -2,6 +2,7 @@ import { ulid } from 'ulid';
 import type { Config } from '../../../config/schema.js';
 import type { EvaluationOptions } from '../../core/manifest.js';
 import { formatProblem, type Problem } from '../../core/problem.js';
+import { KeyNotes } from '../../inputs/key-notes.js';
 import type { RunSource } from '../../inputs/run-sources.js';
 import { type LoadedScenario, loadScenarios } from '../../inputs/scenario-files.js';
 import { spoolSources } from '../../inputs/spool.js';
@@ -16,6 +17,7 @@ import { judge } from './judge.js';
 import { checkOptions, type EvaluateSettings, type RawEvaluateOptions } from './options.js';
 import { placeClashes, type WrittenFile } from './place-clashes.js';
 import { dryRun, dryRunText } from './plan.js';
+import { tellPassedBy, tellSlips } from './run-notes.js';
 
 /** Broken records that `--skip-invalid` names before it only counts them. */
 const MOST_NAMED = 50;
@@ -74,6 +76,7 @@ async function checkAll(
     problems.throwIfAny('USAGE', NOTHING, others + (raw.skipInvalid === true ? 0 : found.problemCount));
   }
   const teller = skippedTeller();
+  const notes = new KeyNotes();
   const scenarios = (loaded ?? []).map(({ scenario }) => scenario);
   const runs = await checkRuns(sources, scenarios, {
     format: settings.format,
@@ -81,7 +84,10 @@ async function checkAll(
     named: new Set(raw.runs),
     signal,
     onSkipped: teller.onSkipped,
+    notes,
   });
+  await tellPassedBy(raw.runs ?? []);
+  tellSlips(notes);
   if (teller.rest() > 0) say(`sluice: ... and ${teller.rest()} more problems in what was passed over`);
   if (runs.skipped > 0) say(`sluice: ${runs.skipped} broken records passed over (--skip-invalid)`);
   const others = problems.problems.length;
