@@ -20,6 +20,35 @@ function keysAt(path: readonly PropertyKey[]): string[] {
   return Object.keys(found?.shape ?? found?.def?.innerType?.shape ?? {});
 }
 
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a mapping',
+};
+
+/** A complaint of the schema in plain words. */
+function wordsFor(issue: z.core.$ZodIssue, found: unknown): Pick<Problem, 'message' | 'allowed' | 'nearest'> {
+  switch (issue.code) {
+    case 'invalid_type':
+      if (!issue.message.startsWith('Invalid input')) return { message: issue.message };
+      return { message: `expected ${KINDS[issue.expected] ?? issue.expected}` };
+    case 'invalid_value': {
+      const allowed = issue.values.map(String);
+      const nearest = typeof found === 'string' ? nearestName(found, allowed) : undefined;
+      return { message: 'is not one of its values', allowed, ...(nearest === undefined ? {} : { nearest }) };
+    }
+    case 'too_small':
+      return { message: `expected at least ${issue.minimum}` };
+    case 'too_big':
+      return { message: `expected at most ${issue.maximum}` };
+    default:
+      return { message: issue.message };
+  }
+}
+
 function problemsOf(file: string, error: z.ZodError, value: unknown): Problem[] {
   return error.issues.flatMap((issue): Problem[] => {
     const path = issue.path.join('.');
@@ -41,7 +70,7 @@ function problemsOf(file: string, error: z.ZodError, value: unknown): Problem[] 
       (node, key) => (node as Record<PropertyKey, unknown>)?.[key],
       value,
     );
-    return [{ file, path, message: issue.message, found: show(found) }];
+    return [{ file, path, ...wordsFor(issue, found), found: show(found) }];
   });
 }
 
@@ -57,7 +86,11 @@ export async function loadConfig(file: string | undefined, overrides: Overrides 
   const parsed = configSchema.safeParse(merged);
   if (!parsed.success) {
     const problems = problemsOf(path ?? 'settings', parsed.error, merged);
-    throw new SluiceError('INVALID_CONFIG', `The configuration has ${problems.length} problem(s).`, problems);
+    throw new SluiceError(
+      'INVALID_CONFIG',
+      `The settings have ${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}.`,
+      problems,
+    );
   }
   const redis = overrides.redis ?? parsed.data.redis ?? process.env.REDIS_URL;
   return redis === undefined || redis === '' ? parsed.data : { ...parsed.data, redis };
@@ -65,9 +98,7 @@ export async function loadConfig(file: string | undefined, overrides: Overrides 
 
 async function readConfig(file: string): Promise<Record<string, unknown>> {
   const refuse = (message: string): never => {
-    throw new SluiceError('INVALID_CONFIG', `The configuration cannot be used.`, [
-      { file, path: '', message },
-    ]);
+    throw new SluiceError('INVALID_CONFIG', 'The settings cannot be used.', [{ file, path: '', message }]);
   };
   const text = await readFile(file, 'utf8').catch((error: Error) => refuse(error.message));
   const document = parseDocument(text.replace(/^\uFEFF/, ''));

@@ -8,15 +8,17 @@ export function parseDuration(text: string): number | undefined {
   return found === null ? undefined : Math.round(Number(found[1]) * UNITS[found[2] as keyof typeof UNITS]);
 }
 
+const DURATION = 'expected a duration such as 250ms, 30s, 5m, 24h or 7d';
+
 /** A duration with a unit, read as milliseconds. */
 function duration(fallback: string) {
   return z
-    .string()
+    .string({ error: DURATION })
     .default(fallback)
     .transform((text, context) => {
       const ms = parseDuration(text);
       if (ms !== undefined) return ms;
-      context.addIssue({ code: 'custom', message: 'expected a duration such as 250ms, 30s, 5m, 24h or 7d' });
+      context.addIssue({ code: 'custom', message: DURATION });
       return z.NEVER;
     });
 }

@@ -46,11 +46,13 @@ class Scanner {
   readonly #text: string;
   readonly #frames: Frame[] = [];
   readonly flaws: JsonFlaw[] = [];
+  readonly #visit: ((path: string, offset: number) => void) | undefined;
   #at = 0;
   #expect: Expect = 'value';
 
-  constructor(text: string) {
+  constructor(text: string, visit?: (path: string, offset: number) => void) {
     this.#text = text;
+    this.#visit = visit;
   }
 
   run(): void {
@@ -86,6 +88,7 @@ class Scanner {
   }
 
   #value(char: string | undefined): void {
+    this.#visit?.(this.#path(), this.#at);
     if (char === '{') this.#open('object', 'first key');
     else if (char === '[') this.#open('array', 'first item');
     else {
@@ -152,10 +155,14 @@ class Scanner {
     } else this.#fail(`"," or "${closing}"`);
   }
 
-  #flaw(offset: number, message: string): void {
+  #path(): string {
     let path = '';
     for (const { kind, key, index } of this.#frames) path = childPath(path, kind === 'object' ? key : index);
-    this.flaws.push({ offset, path, message });
+    return path;
+  }
+
+  #flaw(offset: number, message: string): void {
+    this.flaws.push({ offset, path: this.#path(), message });
   }
 }
 
@@ -172,6 +179,46 @@ export function scanJson(text: string): { fatal?: JsonFlaw; flaws: JsonFlaw[] } 
     if (!(error instanceof Syntax)) throw error;
     return { fatal: { offset: error.offset, path: '', message: error.message }, flaws: scanner.flaws };
   }
+}
+
+/** A path and those above it, the longest first: a key that is missing stands nowhere, its object does. */
+function andAbove(path: string): string[] {
+  const paths: string[] = [];
+  for (let at = path; at !== ''; at = at.replace(/(?:\.[^.[\]]*|\[[^\]]*\]|^[^.[\]]+)$/, '')) {
+    if (at === paths.at(-1)) break;
+    paths.push(at);
+  }
+  return paths;
+}
+
+/**
+ * For each path the line, from 1, of its value in a valid JSON text, or of the nearest value above it;
+ * undefined where only the whole document is above.
+ */
+export function linesOf(text: string, paths: readonly string[]): (number | undefined)[] {
+  const wanted = new Map(paths.map((path) => [path, andAbove(path)]));
+  const all = new Set([...wanted.values()].flat());
+  const offsets = new Map<string, number>();
+  new Scanner(text, (path, offset) => {
+    if (all.has(path)) offsets.set(path, offset);
+  }).run();
+  const ends = Array.from(text.matchAll(/\r\n|\r|\n/g), ({ index }) => index);
+  return paths.map((path) => {
+    const found = wanted.get(path)?.find((at) => offsets.has(at));
+    const offset = found === undefined ? undefined : offsets.get(found);
+    return offset === undefined ? undefined : lineAt(ends, offset);
+  });
+}
+
+/** Line of an offset, by bisection over the offsets of line ends. */
+function lineAt(ends: readonly number[], offset: number): number {
+  let [low, high] = [0, ends.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ends[middle] as number) < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low + 1;
 }
 
 /** Line and column, both from 1, of an offset in a text. */

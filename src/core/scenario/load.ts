@@ -5,7 +5,7 @@ import { type Problem, show } from '../problem.js';
 import { findValidator } from '../validators/built-in.js';
 import { normalBundlePath } from '../validators/bundle-path.js';
 import { issueProblem } from './issues.js';
-import { childPath, type JsonFlaw, positionOf, scanJson } from './json-scan.js';
+import { childPath, type JsonFlaw, linesOf, positionOf, scanJson } from './json-scan.js';
 import { type Rule, SCOPES, type Scenario } from './model.js';
 import { nearestOf, type Report, readRule, reportUnknownKeys } from './rules.js';
 import { keyField } from './schema.js';
@@ -93,6 +93,20 @@ function readRules(document: Record<string, unknown>, report: Report): Rule[] {
   });
 }
 
+/** Adds the line of what each problem is about. */
+function withLines(problems: readonly Problem[], text: string): Problem[] {
+  const lines = linesOf(
+    text,
+    problems.map(({ path }) => path),
+  );
+  return problems.map((problem, n) => {
+    const line = problem.line ?? lines[n];
+    if (line === undefined) return problem;
+    const { file, ...rest } = problem;
+    return { ...(file === undefined ? {} : { file }), line, ...rest };
+  });
+}
+
 /** The slip that most likely stands for `validation`. */
 function nearestKey(document: Record<string, unknown>): { found?: string; nearest?: string } {
   for (const key of Object.keys(document)) {
@@ -109,7 +123,8 @@ function nearestKey(document: Record<string, unknown>): { found?: string; neares
 export function loadScenario({ file, text, defaultKey }: ScenarioInput): LoadedScenario {
   const problems: Problem[] = [];
   const report: Report = (problem) => problems.push({ file, ...problem });
-  const document = readJson(text.startsWith('\ufeff') ? text.slice(1) : text, report);
+  const content = text.startsWith('\ufeff') ? text.slice(1) : text;
+  const document = readJson(content, report);
   if (document === undefined) return { ok: false, problems };
   if (!isPlainObject(document)) {
     report({ path: '', message: 'must be an object with the key "validation"', found: show(document) });
@@ -117,7 +132,7 @@ export function loadScenario({ file, text, defaultKey }: ScenarioInput): LoadedS
   }
   const key = readKey(document, defaultKey, report);
   const rules = readRules(document, report);
-  if (problems.length > 0) return { ok: false, problems };
+  if (problems.length > 0) return { ok: false, problems: withLines(problems, content) };
   const { key: _key, validation: _validation, ...extra } = document;
   const title = typeof document.title === 'string' ? { title: document.title } : {};
   return { ok: true, scenario: { key, ...title, rules, extra } };

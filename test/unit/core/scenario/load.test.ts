@@ -485,3 +485,43 @@ describe('sealing and storing', () => {
     expect(neededFiles(scenarioWith({ job: [COUNT] }))).toEqual([]);
   });
 });
+
+describe('the line of a problem', () => {
+  const text = [
+    '{',
+    '  "title": "t",',
+    '  "validation": {',
+    '    "jobs": [],',
+    '    "tasks": [',
+    '      { "label": "l", "validator": "pattern_match", "pattern": "(",\r',
+    '        "where": "nowhere" },',
+    '      {',
+    '        "validator": "task_count"',
+    '      }',
+    '    ]',
+    '  }',
+    '}',
+  ].join('\n');
+
+  it('is that of the offending value, or of the object that lacks it', () => {
+    const lines = problemsOf(text).map(({ path, line }) => [path, line]);
+    expect(lines).toContainEqual(['validation.jobs', 4]);
+    expect(lines).toContainEqual(['validation.tasks[0].pattern', 6]);
+    expect(lines).toContainEqual(['validation.tasks[0].where', 7]);
+    expect(lines).toContainEqual(['validation.tasks[1].label', 8]);
+    expect(lines).toContainEqual(['validation.tasks[1].validator', 9]);
+  });
+
+  it('is left out where the whole document is meant, and finds odd keys', () => {
+    expect(problemsOf('{}')).toEqual([{ file: 's.json', path: 'validation', message: 'is missing' }]);
+    expect(problemsOf('{"validation":\n{"odd key":\n1}}')[0]).toMatchObject({ line: 3 });
+    expect(problemsOf('{"validation":\n{"a]b":\n1}}')[0]).toMatchObject({ line: 3 });
+  });
+
+  it('is found in time for thousands of problems', () => {
+    const rules = Array.from({ length: 5000 }, (_, n) => `{"label": "l${n}"}`).join(',\n');
+    const problems = problemsOf(`{"validation": {"job": [\n${rules}\n]}}`);
+    expect(problems).toHaveLength(5000);
+    expect(problems.at(-1)?.line).toBe(5001);
+  });
+});

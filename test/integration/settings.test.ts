@@ -1,0 +1,55 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../config/load.js';
+import { formatProblem, SluiceError } from '../../src/core/problem.js';
+
+let dir: string;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'sluice-settings-'));
+});
+
+afterAll(async () => {
+  await rm(dir, { recursive: true, force: true });
+});
+
+async function problemsOf(text: string): Promise<string[]> {
+  const file = join(dir, 'sluice.yaml');
+  await writeFile(file, text);
+  const error = await loadConfig(file).then(
+    () => undefined,
+    (refused: unknown) => refused,
+  );
+  if (!(error instanceof SluiceError)) throw new Error(`not refused: ${String(error)}`);
+  return error.problems.map((problem) => formatProblem({ ...problem, file: 'f' }));
+}
+
+describe('settings', () => {
+  it.each([
+    ['redis: 5', 'f: redis: expected text; found 5'],
+    ['sinks: ndjson=x', 'f: sinks: expected a list; found "ndjson=x"'],
+    ['worker: 3', 'f: worker: expected a mapping; found 3'],
+    ['worker: { concurrency: many }', 'f: worker.concurrency: expected a number; found "many"'],
+    ['worker: { concurrency: 1.5 }', 'f: worker.concurrency: expected a whole number; found 1.5'],
+    ['worker: { concurrency: 0 }', 'f: worker.concurrency: expected at least 1; found 0'],
+    ['events: { per_check: "yes" }', 'f: events.per_check: expected true or false; found "yes"'],
+    [
+      'evaluation: { informational_errors: blok }',
+      'f: evaluation.informational_errors: is not one of its values; found "blok"; allowed: ignore, block; did you mean "block"?',
+    ],
+    [
+      'evaluation: { deadline: 24 }',
+      'f: evaluation.deadline: expected a duration such as 250ms, 30s, 5m, 24h or 7d; found 24',
+    ],
+  ])('say in plain words what is wrong with %s', async (text, expected) => {
+    expect(await problemsOf(text)).toEqual([expected]);
+  });
+
+  it('say everything at once, unknown keys with the nearest', async () => {
+    const problems = await problemsOf('worker: { concurency: 3 }\nredis: 5\nfleet: "1"\n');
+    expect(problems).toHaveLength(3);
+    expect(problems.join('\n')).toContain('did you mean "concurrency"?');
+  });
+});
