@@ -1,5 +1,6 @@
 import type { DoctorCheck } from './check.js';
 import { ansibleCheck } from './checks/ansible.js';
+import { bubblewrapCheck } from './checks/bubblewrap.js';
 import { diskCheck } from './checks/disk.js';
 import { nodeCheck } from './checks/node.js';
 import { redisCheck } from './checks/redis.js';
@@ -11,5 +12,6 @@ export const DOCTOR_CHECKS: readonly DoctorCheck[] = [
   redisCheck,
   redisServerCheck,
   ansibleCheck,
+  bubblewrapCheck,
   diskCheck,
 ];
