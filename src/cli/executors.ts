@@ -1,11 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { EXECUTOR_FLAGS } from '../../workers/executor.js';
 import { builtEntry } from './package.js';
 
 /** Environment variable that carries the Redis URL: an argument would show its password to the whole machine. */
 export const CHILD_REDIS = 'SLUICE_CHILD_REDIS';
+
+/** What a worker process is sent that is to end without finishing what it has in hand. */
+export const END_AT_ONCE = 'end at once';
+const AT_ONCE_MS = 500;
 
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 30_000;
@@ -23,6 +28,13 @@ export interface ExecutorSettings {
 /** Milliseconds before the n-th restart in a row, from 1. */
 export function restartDelay(n: number): number {
   return Math.min(FIRST_BACKOFF_MS * 2 ** Math.max(0, n - 1), LONGEST_BACKOFF_MS);
+}
+
+const living = new Set<Executors>();
+
+/** Ends every worker process of this one within half a second; what they had in hand is judged anew. */
+export async function endWorkersAtOnce(): Promise<void> {
+  await Promise.all([...living].map((executors) => executors.endAtOnce()));
 }
 
 /**
@@ -50,6 +62,7 @@ export class Executors {
   /** Throws IO when the package is not built. */
   start(count: number): void {
     const entry = builtEntry();
+    living.add(this);
     for (let n = 0; n < count; n++) this.#spawn(entry, 0);
     this.#started += count;
   }
@@ -85,9 +98,26 @@ export class Executors {
 
   /** Drains them; what is not gone after the drain deadline and a little more is killed. */
   async stop(): Promise<void> {
+    this.#halt();
+    await Promise.all([...this.#children].map((child) => this.#end(child)));
+    living.delete(this);
+  }
+
+  /** Takes no notice of what they have in hand. */
+  async endAtOnce(): Promise<void> {
+    this.#halt();
+    const children = [...this.#children].filter(
+      ({ exitCode, signalCode }) => (exitCode ?? signalCode) === null,
+    );
+    const gone = Promise.all(children.map((child) => once(child, 'exit')));
+    for (const child of children) if (child.connected) child.send(END_AT_ONCE, () => {});
+    await Promise.race([gone, delay(AT_ONCE_MS)]);
+    for (const child of children) child.kill('SIGKILL');
+  }
+
+  #halt(): void {
     this.#stopping = true;
     for (const timer of this.#timers) clearTimeout(timer);
-    await Promise.all([...this.#children].map((child) => this.#end(child)));
   }
 
   async #end(child: ChildProcess): Promise<void> {

@@ -1,5 +1,6 @@
 import { formatProblem, SluiceError } from '../core/problem.js';
 import { isStdoutLost, plain, print } from './output.js';
+import { redisTrouble } from './redis-trouble.js';
 
 /** Problems that are printed; the rest are counted. */
 const MOST_PRINTED = 50;
@@ -27,7 +28,8 @@ async function printDocument(document: Record<string, unknown>): Promise<void> {
 }
 
 /** Tells a failure on standard error (and as JSON on standard output); answers with the exit code. */
-export async function reportFailure(error: unknown, json: boolean): Promise<number> {
+export async function reportFailure(failure: unknown, json: boolean): Promise<number> {
+  const error = redisTrouble(failure) ?? failure;
   if (error instanceof SluiceError) {
     process.stderr.write(`${failureLines(error).join('\n')}\n`);
     if (json) await printDocument(failureDocument(error));

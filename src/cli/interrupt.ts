@@ -1,13 +1,20 @@
-/** The first SIGINT or SIGTERM aborts the signal; a second one ends the process at once. */
+/** The first SIGINT or SIGTERM aborts the signal; a second one ends the process. */
 export interface Interrupt {
   signal: AbortSignal;
   dispose(): void;
 }
 
-export function onInterrupt(tell: () => void): Interrupt {
+/** `last` is what is left to do at the second one; a third does not wait for it. */
+export function onInterrupt(tell: () => void, last: () => Promise<void> = async () => {}): Interrupt {
   const controller = new AbortController();
+  let ending = false;
   const handler = () => {
-    if (controller.signal.aborted) process.exit(3);
+    if (ending) process.exit(3);
+    if (controller.signal.aborted) {
+      ending = true;
+      void last().finally(() => process.exit(3));
+      return;
+    }
     tell();
     controller.abort();
   };

@@ -14,6 +14,8 @@ export interface RedisPlace {
   shown: string;
   isPrivate: boolean;
   release(): Promise<void>;
+  /** Resolves when a private one has ended; nobody brings it back while this process runs. */
+  lost?: Promise<void>;
 }
 
 /** A Redis URL without the password that may stand in it. */
@@ -77,7 +79,7 @@ export async function findRedis(config: Config): Promise<RedisPlace | { unavaila
   const own = await ensurePrivateRedis({ dir: DATA_FOLDER, env: process.env });
   if ('unavailable' in own) return own;
   const shown = `the private Redis of this folder (.sluice, port ${own.port})`;
-  return { url: own.url, shown, isPrivate: true, release: () => own.release() };
+  return { url: own.url, shown, isPrivate: true, release: () => own.release(), lost: own.lost };
 }
 
 const none = (reason: string) =>

@@ -37,6 +37,8 @@ export interface PrivateRedis {
   port: number;
   /** Lets go of the server; it ends about a second after its last user, even one that was killed. */
   release(): Promise<void>;
+  /** Resolves when the server or its guard is gone before it was let go of; both end together. */
+  lost: Promise<void>;
 }
 
 /**
@@ -85,11 +87,18 @@ export async function ensurePrivateRedis(
 
 function connected(socket: Socket, news: Extract<GuardMessage, { status: 'ready' }>): PrivateRedis {
   socket.unref();
+  let released = false;
   return {
+    lost: new Promise((resolve) => {
+      socket.once('close', () => {
+        if (!released) resolve();
+      });
+    }),
     url: `redis://:${news.password}@127.0.0.1:${news.port}`,
     port: news.port,
     release: () =>
       new Promise((resolve) => {
+        released = true;
         if (socket.closed) return resolve();
         socket.ref();
         socket.once('close', () => resolve());

@@ -116,7 +116,7 @@ export class LocalAnsibleRunner implements AnsibleRunner {
       stop();
     }, this.#settings.deadlineMs);
     signal.addEventListener('abort', stop, { once: true });
-    const ended = await child;
+    const ended = await whileLiving(child.pid, child);
     clearTimeout(timer);
     signal.removeEventListener('abort', stop);
     if (signal.aborted) throw new Error('stopped: the worker is shutting down');
@@ -154,6 +154,31 @@ function environment(folder: string): Record<string, string> {
     ANSIBLE_LOCALHOST_WARNING: '0',
     ANSIBLE_DEPRECATION_WARNINGS: '0',
   };
+}
+
+const living = new Set<number>();
+
+/** A playbook has a group of its own, which this process must not leave behind when it ends at once. */
+function endGroups(): void {
+  for (const pid of living) {
+    try {
+      process.kill(-pid, 'SIGKILL');
+    } catch {
+      // The group is gone already.
+    }
+  }
+}
+
+async function whileLiving<T>(pid: number | undefined, ended: PromiseLike<T>): Promise<T> {
+  if (pid === undefined) return ended;
+  if (living.size === 0) process.once('exit', endGroups);
+  living.add(pid);
+  try {
+    return await ended;
+  } finally {
+    living.delete(pid);
+    if (living.size === 0) process.off('exit', endGroups);
+  }
 }
 
 /** SIGTERM to the whole group, SIGKILL when it is still there after the grace. */

@@ -7,7 +7,7 @@ import { startSweeper } from '../../../workers/sweeper.js';
 import { type FleetEngine, openFleet } from '../../compose.js';
 import { SluiceError } from '../../core/problem.js';
 import type { RoleName } from '../../ports/store.js';
-import { CHILD_REDIS } from '../executors.js';
+import { CHILD_REDIS, END_AT_ONCE } from '../executors.js';
 import { checkLogLevel, createLog } from '../log.js';
 import { type FleetOptions, ProblemList, wholeNumber } from '../options.js';
 import { print, say } from '../output.js';
@@ -51,6 +51,9 @@ export async function runRole(
   delete process.env[CHILD_REDIS];
   if (place.isPrivate) say(`sluice: joining ${place.shown}`);
   const told = untilTold();
+  process.on('message', (message) => {
+    if (message === END_AT_ONCE) process.exit(3);
+  });
   const engine = await openFleet(config, place.url, createLog(level));
   try {
     const running = await start(role, engine, sinks);

@@ -13,6 +13,7 @@ import { defaultSettings, loadSettings } from '../redis.js';
 import { sinkProblems } from '../sink-problem.js';
 import { unwritable } from '../writable.js';
 import { type CheckedRuns, checkRuns, recordProblemsOf } from './checked-runs.js';
+import { Ending } from './ending.js';
 import { judge } from './judge.js';
 import { checkOptions, type EvaluateSettings, type RawEvaluateOptions } from './options.js';
 import { placeClashes, type WrittenFile } from './place-clashes.js';
@@ -114,7 +115,11 @@ export async function evaluate(paths: readonly string[], raw: RawEvaluateOptions
   problems.add(...(await placeClashes(writtenFiles(settings, config), inputs)));
   if (raw.runs === undefined) problems.throwIfAny('USAGE', NOTHING);
   const named = raw.runs ?? [];
-  const interrupt = onInterrupt(() => say('sluice: stopping; once more to stop at once'));
+  const ending = new Ending(raw.json === true);
+  const interrupt = onInterrupt(
+    () => ending.tell(),
+    () => ending.stop(),
+  );
   const spooled = await spoolSources(named, { signal: interrupt.signal });
   try {
     const runs = await checkAll(raw, settings, loaded, spooled.sources, problems, interrupt.signal);
@@ -135,6 +140,7 @@ export async function evaluate(paths: readonly string[], raw: RawEvaluateOptions
       options,
       id,
       signal: interrupt.signal,
+      ending,
     });
   } finally {
     interrupt.dispose();

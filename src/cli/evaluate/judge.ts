@@ -1,26 +1,29 @@
-import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../../config/schema.js';
 import { blobsOf, openingOf } from '../../app/opening.js';
 import { runBatch } from '../../app/run-batch.js';
-import type { Submission, SubmitSettings } from '../../app/submit.js';
+import type { SubmitSettings } from '../../app/submit.js';
 import { type Engine, type FleetEngine, openFleet, openInline } from '../../compose.js';
 import type { BatchRecord } from '../../core/batch.js';
 import type { EvaluationOptions } from '../../core/manifest.js';
 import { SluiceError } from '../../core/problem.js';
 import type { LoadedScenario } from '../../inputs/scenario-files.js';
-import { Executors } from '../executors.js';
-import { failureLines } from '../failure.js';
+import { Executors, endWorkersAtOnce } from '../executors.js';
 import { createLog, createSentences } from '../log.js';
-import { plain, say } from '../output.js';
+import { say } from '../output.js';
 import { findRedis, type RedisPlace } from '../redis.js';
+import { redisTrouble } from '../redis-trouble.js';
 import { BatchReports } from './batch-reports.js';
 import type { CheckedRuns } from './checked-runs.js';
+import { type Ending, restOf } from './ending.js';
 import type { EvaluateSettings, RawEvaluateOptions } from './options.js';
 import { OutageSentences } from './outage-sentences.js';
 import { openProgress, type Progress } from './progress.js';
 import { resumeCommand } from './resume.js';
 import { FleetSession } from './session.js';
-import { BatchSinks, type LackingSink } from './sinks.js';
+import { BatchSinks } from './sinks.js';
+import { tellTrouble } from './trouble.js';
+import { inTurns } from './turns.js';
 import { batchDocument, verdictOf } from './verdict.js';
 
 /** A batch that is checked and ready to be judged. */
@@ -34,11 +37,14 @@ export interface Job {
   id: string;
   /** Fires with the first Ctrl-C. */
   signal: AbortSignal;
+  /** Told how far this is. */
+  ending: Ending;
 }
 
 /** How long an interrupted batch may take to stop when Redis does not answer. */
 const STOP_MS = 10_000;
-const TURN_EVERY = 16;
+/** How long connections to a Redis that is gone get to close. */
+const AWAY_MS = 500;
 /** Worker processes leave it to this one to tell the person about an outage. */
 const WORKER_LOG_LEVEL = 'error';
 
@@ -59,16 +65,6 @@ async function choosePlace({ settings, config }: Job): Promise<RedisPlace | unde
     `sluice: there is no Redis (${place.unavailable}); judging in this process: nothing will survive it but what it prints and writes.`,
   );
   return undefined;
-}
-
-/** Lets timers and signals have their turn: in the inline engine nothing else would. */
-async function* inTurns(runs: AsyncIterable<Submission> | Iterable<Submission>): AsyncGenerator<Submission> {
-  let n = 0;
-  for await (const submission of runs) {
-    yield submission;
-    n += 1;
-    if (n % TURN_EVERY === 0) await nextTurn();
-  }
 }
 
 /** Everything that is open for one batch, closed in the right order. */
@@ -170,23 +166,7 @@ async function judged(job: Job, open: Open, reports: BatchReports): Promise<Batc
 
 function interrupted(job: Job, { decided, engine }: Open): SluiceError {
   const counts = `Interrupted: ${decided.count} of ${job.runs.total} evaluations are decided.`;
-  const rest = engine.store.durable
-    ? `Finish the batch with: ${resumeOf(job)}`
-    : 'The inline engine keeps nothing, so there is nothing to go on from.';
-  return new SluiceError('INTERRUPTED', `${counts} ${rest}`);
-}
-
-/** Says what could not be written or delivered; true when something could not. */
-function tellTrouble(job: Job, failures: readonly unknown[], undelivered: readonly LackingSink[]): boolean {
-  for (const failure of failures) {
-    if (failure instanceof SluiceError) for (const line of failureLines(failure)) say(line);
-    else say(`sluice: a report could not be written: ${plain(String(failure))}`);
-  }
-  for (const { option, configured } of undelivered) {
-    const name = configured ? `the sink ${plain(option)} of the settings` : `--sink ${plain(option)}`;
-    say(`sluice: ${name} lacks events of this batch; deliver the rest with: ${resumeOf(job)}`);
-  }
-  return failures.length + undelivered.length > 0;
+  return new SluiceError('INTERRUPTED', `${counts} ${restOf(engine.store.durable, resumeOf(job))}`);
 }
 
 async function judgeOn(
@@ -217,10 +197,11 @@ async function judgeOn(
     const stopped = session?.stop();
     const undelivered = await sinks.settle(job.signal);
     keepReaders = undelivered.length > 0;
+    job.ending.print();
     const failures = await reports.finish(batch);
     await stopped;
     const verdict = verdictOf(batch);
-    if (tellTrouble(job, failures, undelivered)) return 3;
+    if (tellTrouble(failures, undelivered, resumeOf(job))) return 3;
     if (verdict === 0 || job.raw.exitZero !== true) return verdict;
     say('sluice: something failed or errored; the exit code is 0 because of --exit-zero');
     return 0;
@@ -234,11 +215,23 @@ async function judgeOn(
   }
 }
 
+/** Rejects when the private Redis has ended: without its guard it does not come back by itself. */
+async function whenLost(job: Job, place: RedisPlace, outage: OutageSentences): Promise<never> {
+  await (place.lost ?? new Promise<never>(() => {}));
+  outage.progress?.stop();
+  await endWorkersAtOnce();
+  throw new SluiceError(
+    'REDIS_UNREACHABLE',
+    `The private Redis of this folder has ended. Its data are kept; finish the batch with: ${resumeOf(job)}`,
+  );
+}
+
 /** Judges a checked batch and prints it; answers with the exit code. Throws for what is 2 or 3. */
 export async function judge(job: Job): Promise<number> {
   const reports = await BatchReports.open(job.settings.reports, job.raw.json === true);
   let place: RedisPlace | undefined;
   let engine: Engine | undefined;
+  let closeMs = STOP_MS;
   try {
     const { logLevel } = job.settings;
     const log = job.raw.logLevel === undefined ? createSentences(logLevel) : createLog(logLevel);
@@ -246,12 +239,20 @@ export async function judge(job: Job): Promise<number> {
     place = await choosePlace(job);
     engine =
       place === undefined ? openInline(job.config, log) : await openFleet(job.config, place.url, log, outage);
-    return await judgeOn(job, engine, place, reports, outage);
+    job.ending.begin(
+      engine.store.durable,
+      resumeOf(job),
+      place === undefined ? STOP_MS : job.config.worker.drain,
+    );
+    const judging = judgeOn(job, engine, place, reports, outage);
+    return await (place === undefined ? judging : Promise.race([judging, whenLost(job, place, outage)]));
   } catch (error) {
     await reports.abort();
-    throw error;
+    const trouble = redisTrouble(error, engine?.store.durable ? resumeOf(job) : undefined);
+    if ((trouble ?? (error as SluiceError)).code === 'REDIS_UNREACHABLE') closeMs = AWAY_MS;
+    throw trouble ?? error;
   } finally {
     const closing = Promise.allSettled([engine?.close(), place?.release()]);
-    await Promise.race([closing, delay(STOP_MS, undefined, { ref: false })]);
+    await Promise.race([closing, delay(closeMs, undefined, { ref: false })]);
   }
 }
