@@ -26,10 +26,22 @@ function listed(keys: readonly string[]): string[] {
   return [...keys.slice(0, MAX_LISTED), `... and ${keys.length - MAX_LISTED} more`];
 }
 
-function unknownScenario(item: RunItem, named: string, keys: readonly string[]): RunProblem {
+/** A key that nobody wrote down is the likely reason when a run names another. */
+function whereKeysComeFrom(fromFolder: ReadonlySet<string>): string {
+  const [first] = fromFolder;
+  if (first === undefined) return '';
+  return ` (key ${JSON.stringify(first)} comes from the name of its folder; set "key" in the scenario)`;
+}
+
+function unknownScenario(
+  item: RunItem,
+  named: string,
+  keys: readonly string[],
+  fromFolder: ReadonlySet<string>,
+): RunProblem {
   const nearest = nearestName(named, keys);
   return lost(item, 'scenario', {
-    message: 'names no given scenario',
+    message: `names no given scenario${whereKeysComeFrom(fromFolder)}`,
     found: JSON.stringify(named),
     allowed: listed(keys),
     ...(nearest === undefined ? {} : { nearest }),
@@ -63,10 +75,12 @@ class Places {
 /**
  * Gives each run its scenario: the one whose key it names, or the only one there is (DESIGN 8). One
  * id may be judged once by each scenario. Problems that come in are handed on in their place.
+ * `fromFolder`: keys that no scenario file names.
  */
 export async function* matchRuns(
   items: AsyncIterable<RunOrProblem>,
   scenarios: readonly Scenario[],
+  fromFolder: ReadonlySet<string> = new Set(),
 ): AsyncGenerator<MatchedOrProblem> {
   const byKey = new Map(scenarios.map((scenario) => [scenario.key, scenario]));
   const keys = [...byKey.keys()];
@@ -83,7 +97,7 @@ export async function* matchRuns(
       const message = 'is missing, and more than one scenario was given';
       yield named === undefined
         ? lost(item, 'scenario', { message, allowed: listed(keys) })
-        : unknownScenario(item, named, keys);
+        : unknownScenario(item, named, keys, fromFolder);
       continue;
     }
     const places = seen.get(scenario) ?? new Places();

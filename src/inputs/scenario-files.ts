@@ -14,6 +14,8 @@ export interface LoadedScenario {
   scenario: Scenario;
   /** As the user named it, or below the folder that the user named. */
   file: string;
+  /** The file names no key; it is the folder's name. */
+  keyFromFolder?: true;
   /** Only when a rule needs the scenario's files. */
   bundle?: StoredBundle;
 }
@@ -73,11 +75,12 @@ async function seal(
   source: ScenarioSource,
 ): Promise<{ loaded: LoadedScenario } | { problems: Problem[] }> {
   const needed = neededFiles(source);
-  if (needed.length === 0) return { loaded: { scenario: sealScenario(source), file } };
+  const keyed = source.keyFromFolder === true ? { file, keyFromFolder: true as const } : { file };
+  if (needed.length === 0) return { loaded: { scenario: sealScenario(source), ...keyed } };
   const built = await bundleFiles(file, dirname(resolve(file)), needed);
   if ('problems' in built) return built;
   const { bundle } = built;
-  return { loaded: { scenario: sealScenario(source, bundle.digest), file, bundle } };
+  return { loaded: { scenario: sealScenario(source, bundle.digest), ...keyed, bundle } };
 }
 
 async function loadFile(file: string): Promise<{ loaded: LoadedScenario } | { problems: Problem[] }> {
@@ -88,6 +91,14 @@ async function loadFile(file: string): Promise<{ loaded: LoadedScenario } | { pr
   return source.ok ? seal(file, source.scenario) : source;
 }
 
+function takenMessage(key: string, other: LoadedScenario, loaded: LoadedScenario): string {
+  const advice =
+    loaded.keyFromFolder === true || other.keyFromFolder === true
+      ? `; key "${key}" comes from the folder's name; set "key" in the file`
+      : '';
+  return `the key "${key}" is taken by ${other.file}${advice}`;
+}
+
 /**
  * Loads scenarios from files and folders (a folder gives its scenario.json and those below it), with
  * the bundles that their rules need.
@@ -96,7 +107,7 @@ async function loadFile(file: string): Promise<{ loaded: LoadedScenario } | { pr
 export async function loadScenarios(paths: readonly string[]): Promise<LoadedScenario[]> {
   const { files, problems } = await scenarioFiles(paths);
   const loaded: LoadedScenario[] = [];
-  const byKey = new Map<string, string>();
+  const byKey = new Map<string, LoadedScenario>();
   for (const file of files) {
     const result = await loadFile(file);
     if ('problems' in result) {
@@ -106,10 +117,10 @@ export async function loadScenarios(paths: readonly string[]): Promise<LoadedSce
     const { key } = result.loaded.scenario;
     const other = byKey.get(key);
     if (other !== undefined) {
-      problems.push({ file, path: 'key', message: `the key "${key}" is taken by ${other}` });
+      problems.push({ file, path: 'key', message: takenMessage(key, other, result.loaded) });
       continue;
     }
-    byKey.set(key, file);
+    byKey.set(key, result.loaded);
     loaded.push(result.loaded);
   }
   if (problems.length > 0) {

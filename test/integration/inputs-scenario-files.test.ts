@@ -75,6 +75,14 @@ describe('loadScenarios', () => {
     ]);
   });
 
+  it('says where a key comes from when two files of one folder have none', async () => {
+    const a = await file('proj/a.json', plain);
+    const b = await file('proj/b.json', plain);
+    expect(await problems(a, b)).toEqual([
+      'proj/b.json: key: the key "proj" is taken by proj/a.json; key "proj" comes from the folder\'s name; set "key" in the file',
+    ]);
+  });
+
   it('refuses an endless file instead of reading it', async () => {
     expect(await problems('/dev/zero')).toEqual([
       '/dev/zero: is a binary file (it contains NUL bytes), not JSON text',

@@ -4,6 +4,8 @@ import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.js';
 import { checkPattern } from '../../src/core/patterns/dialect.js';
+import { runRecordSchema } from '../../src/core/run-record.js';
+import { loadScenario } from '../../src/core/scenario/load.js';
 import { SCOPES } from '../../src/core/scenario/model.js';
 import { scopesOf, WHERES } from '../../src/core/scenario/where.js';
 import { builtInValidators } from '../../src/core/validators/built-in.js';
@@ -162,5 +164,16 @@ describe('docs/scenarios.md', () => {
     expect(pairs.length).toBeGreaterThan(5);
     for (const [pattern = '', proposal] of pairs)
       expect([pattern, checkPattern(pattern)]).toMatchObject([pattern, { ok: false, proposal }]);
+  });
+});
+
+describe('the first examples of README.md', () => {
+  const blocks = [...textOf('README.md').matchAll(/^```json\n([\s\S]*?)^```/gm)].map(([, text = '']) => text);
+  const [scenario = '', run = ''] = blocks;
+
+  it('are a scenario and a run that it judges, as they stand', () => {
+    const loaded = loadScenario({ file: 'README.md', text: scenario, defaultKey: 'some-folder' });
+    const record = runRecordSchema.parse(JSON.parse(run));
+    expect(loaded).toMatchObject({ ok: true, scenario: { key: record.scenario } });
   });
 });

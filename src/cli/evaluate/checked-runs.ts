@@ -20,6 +20,8 @@ export interface CheckOptions {
   /** Sources that the user named: these must be readable. */
   named: ReadonlySet<string>;
   signal: AbortSignal;
+  /** Keys of scenarios that no file names. */
+  keysFromFolders?: ReadonlySet<string>;
   /** Told of keys that look like slips. */
   notes?: KeyNotes;
   /** Told of each problem that is passed over. */
@@ -97,7 +99,8 @@ export async function checkRuns(
   let kept: Submission[] | undefined = [];
   let room = options.keptCharacters ?? KEPT_CHARACTERS;
   let [total, skipped, problemCount] = [0, 0, 0];
-  for await (const item of matchRuns(read(sources, options.format, options.notes), scenarios)) {
+  const items = read(sources, options.format, options.notes);
+  for await (const item of matchRuns(items, scenarios, options.keysFromFolders)) {
     if (options.signal.aborted) throw interrupted();
     if (!('problem' in item)) {
       byScenario.set(item.scenario.key, (byScenario.get(item.scenario.key) ?? 0) + 1);

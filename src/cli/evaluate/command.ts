@@ -86,6 +86,9 @@ async function checkAll(
     signal,
     onSkipped: teller.onSkipped,
     notes,
+    keysFromFolders: new Set(
+      (loaded ?? []).flatMap(({ scenario, keyFromFolder }) => (keyFromFolder === true ? [scenario.key] : [])),
+    ),
   });
   await tellPassedBy(raw.runs ?? []);
   tellSlips(notes);

@@ -13,6 +13,8 @@ import { keyField } from './schema.js';
 /** A scenario file after loading, before its bundle is known. */
 export interface ScenarioSource {
   key: string;
+  /** The file names no key; it is the folder's name. */
+  keyFromFolder?: true;
   title?: string;
   /** In the order of results: gateway, job, tasks. */
   rules: Rule[];
@@ -135,7 +137,8 @@ export function loadScenario({ file, text, defaultKey }: ScenarioInput): LoadedS
   if (problems.length > 0) return { ok: false, problems: withLines(problems, content) };
   const { key: _key, validation: _validation, ...extra } = document;
   const title = typeof document.title === 'string' ? { title: document.title } : {};
-  return { ok: true, scenario: { key, ...title, rules, extra } };
+  const keyFromFolder = Object.hasOwn(document, 'key') ? {} : { keyFromFolder: true as const };
+  return { ok: true, scenario: { key, ...keyFromFolder, ...title, rules, extra } };
 }
 
 /** The files that a scenario's rules name, relative to its folder, with the path of the field that names each. */

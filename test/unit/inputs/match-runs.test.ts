@@ -27,9 +27,13 @@ async function* stream(items: readonly RunOrProblem[]) {
   yield* items;
 }
 
-async function match(items: readonly RunOrProblem[], scenarios: readonly Scenario[]) {
+async function match(
+  items: readonly RunOrProblem[],
+  scenarios: readonly Scenario[],
+  fromFolder?: ReadonlySet<string>,
+) {
   const out: string[] = [];
-  for await (const found of matchRuns(stream(items), scenarios)) {
+  for await (const found of matchRuns(stream(items), scenarios, fromFolder)) {
     out.push('problem' in found ? formatProblem(found.problem) : `${found.run.id} -> ${found.scenario.key}`);
   }
   return out;
@@ -48,6 +52,11 @@ describe('matchRuns', () => {
     expect(await match([item('a', 'nginks', { line: 3 })], [scenario('nginx')])).toEqual([
       'runs.ndjson:3: scenario: names no given scenario; found "nginks"; allowed: nginx; did you mean "nginx"?',
     ]);
+  });
+
+  it('says where a key comes from that no scenario file names', async () => {
+    const [problem] = await match([item('a', 'nginx')], [scenario('proj')], new Set(['proj']));
+    expect(problem).toContain('(key "proj" comes from the name of its folder; set "key" in the scenario)');
   });
 
   it('refuses a run without a scenario where several are given, with a capped list of them', async () => {
