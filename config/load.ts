@@ -1,8 +1,11 @@
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { nearestName, type Problem, SluiceError, show } from '../src/core/problem.js';
 import { type Config, configSchema } from './schema.js';
+
+/** Size limit of a settings file. */
+const MAX_BYTES = 2 ** 20;
 
 /** What the command line sets on top of file and environment. */
 export interface Overrides {
@@ -96,15 +99,37 @@ export async function loadConfig(file: string | undefined, overrides: Overrides 
   return redis === undefined || redis === '' ? parsed.data : { ...parsed.data, redis };
 }
 
+/** Reads no more than a settings file can hold, from a device or a pipe too. */
+async function readBounded(file: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of createReadStream(file, { end: MAX_BYTES })) chunks.push(chunk as Buffer);
+  const bytes = Buffer.concat(chunks);
+  if (bytes.length > MAX_BYTES) throw new Error(`is larger than ${MAX_BYTES / 2 ** 20} MiB`);
+  return bytes.toString('utf8');
+}
+
+const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+/** The document's value, or every reason why it has none: YAML that is broken, too deep, or all aliases. */
+function parseYaml(text: string): { value: unknown } | { reasons: string[] } {
+  try {
+    const document = parseDocument(text.replace(/^\uFEFF/, ''));
+    if (document.errors.length > 0) return { reasons: document.errors.map(reasonOf) };
+    return { value: document.toJS({ maxAliasCount: 100 }) ?? {} };
+  } catch (error) {
+    return { reasons: [`cannot be read as YAML: ${reasonOf(error)}`] };
+  }
+}
+
 async function readConfig(file: string): Promise<Record<string, unknown>> {
-  const refuse = (message: string): never => {
-    throw new SluiceError('INVALID_CONFIG', 'The settings cannot be used.', [{ file, path: '', message }]);
+  const refuse = (...reasons: string[]): never => {
+    const problems = reasons.map((message) => ({ file, path: '', message }));
+    throw new SluiceError('INVALID_CONFIG', 'The settings cannot be used.', problems);
   };
-  const text = await readFile(file, 'utf8').catch((error: Error) => refuse(error.message));
-  const document = parseDocument(text.replace(/^\uFEFF/, ''));
-  const [first] = document.errors;
-  if (first !== undefined) refuse(first.message);
-  const value: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
+  const text = await readBounded(file).catch((error: unknown) => refuse(reasonOf(error)));
+  const parsed = parseYaml(text);
+  if ('reasons' in parsed) return refuse(...parsed.reasons);
+  const { value } = parsed;
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     refuse(`expected a mapping; found ${show(value)}`);
   return value as Record<string, unknown>;

@@ -10,15 +10,21 @@ export function parseDuration(text: string): number | undefined {
 
 const DURATION = 'expected a duration such as 250ms, 30s, 5m, 24h or 7d';
 
+/** Longest time that anything is kept. */
+export const LONGEST_KEPT = '3650d';
+/** Longest time that a timer of Node.js can wait, in whole days: a longer one fires at once. */
+const LONGEST_TIMER = '24d';
+
 /** A duration with a unit, read as milliseconds. */
-function duration(fallback: string) {
+function duration(fallback: string, longest = LONGEST_TIMER) {
   return z
     .string({ error: DURATION })
     .default(fallback)
     .transform((text, context) => {
       const ms = parseDuration(text);
-      if (ms !== undefined) return ms;
-      context.addIssue({ code: 'custom', message: DURATION });
+      const isLong = ms !== undefined && ms > (parseDuration(longest) ?? 0);
+      if (ms !== undefined && !isLong) return ms;
+      context.addIssue({ code: 'custom', message: isLong ? `expected at most ${longest}` : DURATION });
       return z.NEVER;
     });
 }
@@ -35,8 +41,10 @@ export const configSchema = z.strictObject({
   redis: z.string().optional().describe('redis:// or rediss:// URL of the fleet’s Redis'),
   evaluation: z
     .strictObject({
-      deadline: duration('24h').describe('What has no result by then is decided as an error'),
-      retention: duration('24h').describe('How long decided evaluations and their subjects are kept'),
+      deadline: duration('24h', LONGEST_KEPT).describe('What has no result by then is decided as an error'),
+      retention: duration('24h', LONGEST_KEPT).describe(
+        'How long decided evaluations and their subjects are kept',
+      ),
       informational_errors: z
         .enum(['ignore', 'block'])
         .default('ignore')
@@ -80,7 +88,7 @@ export const configSchema = z.strictObject({
   outbox: z
     .strictObject({
       cap: count(1_000_000).describe('Undelivered events above which intake stops'),
-      keep: duration('24h').describe('How long delivered events are kept for `events tail`'),
+      keep: duration('24h', LONGEST_KEPT).describe('How long delivered events are kept for `events tail`'),
       keep_count: count(500_000).describe('… and how many of them'),
     })
     .prefault({}),

@@ -5,7 +5,9 @@ import { type Config, configSchema } from '../../config/schema.js';
 import { type Problem, SluiceError } from '../core/problem.js';
 import { ensurePrivateRedis } from '../embedded/private-redis.js';
 import { CHILD_REDIS } from './executors.js';
-import type { FleetOptions } from './options.js';
+import { type FleetOptions, ProblemList } from './options.js';
+
+const CONFIG_REFUSED = 'the settings cannot be used.';
 
 /** A Redis that a command may use, and how to let go of it. */
 export interface RedisPlace {
@@ -23,9 +25,20 @@ export function withoutPassword(url: string): string {
   return url.replace(/(^|\/\/)[^@/]*@/, '$1***@');
 }
 
+/** What is wrong with a part of what is a URL of Redis. */
+function partProblem(place: Pick<Problem, 'file' | 'path'>, url: string): Problem | undefined {
+  const { hostname, port, pathname } = new URL(url);
+  const problem = (message: string) => ({ ...place, message, found: JSON.stringify(withoutPassword(url)) });
+  if (hostname === '') return problem('names no host; write redis://HOST:PORT');
+  if (port === '0') return problem('names port 0; a port is a number from 1 to 65535');
+  if (!/^\/?\d{0,9}$/.test(pathname))
+    return problem('names no database; a database is a number, as in redis://HOST:PORT/2');
+  return undefined;
+}
+
 /** What is wrong with a Redis URL, and what was probably meant. */
 export function redisUrlProblem(place: Pick<Problem, 'file' | 'path'>, url: string): Problem | undefined {
-  if (/^rediss?:\/\/./.test(url) && URL.canParse(url)) return undefined;
+  if (/^rediss?:\/\/./.test(url) && URL.canParse(url)) return partProblem(place, url);
   const address = /^(?:[a-z][a-z0-9+.-]*:)?\/\/(.+)$/i.exec(url)?.[1] ?? url;
   const proposal = `redis://${withoutPassword(address)}`;
   return {
@@ -51,12 +64,19 @@ function placeOfRedis(options: FleetOptions, redis: string): Pick<Problem, 'file
  */
 export async function loadSettings(options: FleetOptions & { engine?: string }): Promise<Config> {
   const named = process.env[CHILD_REDIS] || options.redis;
-  const config = await loadConfig(options.config, { fleet: options.fleet, redis: named });
-  const redis = named ?? config.redis;
-  if (redis === undefined || options.engine === 'inline') return config;
-  const problem = redisUrlProblem(placeOfRedis(options, redis), redis);
-  if (problem !== undefined) throw new SluiceError('USAGE', 'the address of Redis cannot be used', [problem]);
-  return config;
+  const problems = new ProblemList();
+  const config = await problems.take(() =>
+    loadConfig(options.config, { fleet: options.fleet, redis: named }),
+  );
+  const redis = named ?? config?.redis;
+  const isUsed = redis !== undefined && options.engine !== 'inline';
+  const problem = isUsed ? redisUrlProblem(placeOfRedis(options, redis), redis) : undefined;
+  if (problem !== undefined) problems.add(problem);
+  problems.throwIfAny(
+    'USAGE',
+    config === undefined ? CONFIG_REFUSED : 'the address of Redis cannot be used.',
+  );
+  return config as Config;
 }
 
 /** Every default, for when the settings could not be read and only problems are looked for. */

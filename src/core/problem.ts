@@ -84,6 +84,16 @@ export function formatProblem(problem: Problem): string {
 
 /** A value as an error message shows it: JSON, cut at 80 characters. */
 export function show(value: unknown): string {
-  const text = value === undefined ? 'nothing' : (JSON.stringify(value) ?? String(value));
+  const text = shown(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (typeof value === 'number') return String(value);
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return Array.isArray(value) ? 'a list that cannot be shown' : 'a value that cannot be shown';
+  }
 }

@@ -39,6 +39,11 @@ function deepest(issue: Issue): Issue[] {
   return branches.filter((branch) => depth(branch) === furthest).flat();
 }
 
+const TOO_LARGE = 'is a number too large to be exact';
+
+/** JSON.parse makes infinity of 1e400. */
+const isNumberBeyond = (value: unknown) => typeof value === 'number' && !Number.isFinite(value);
+
 function problemAt(path: readonly PropertyKey[], issues: Issue[], record: unknown): Problem {
   const found = valueAt(record, path);
   const allowed = [
@@ -50,8 +55,11 @@ function problemAt(path: readonly PropertyKey[], issues: Issue[], record: unknow
   const first = issues[0];
   if (allowed.length > 0) {
     if (found === undefined) return { ...place, message: 'is missing', allowed };
-    return { ...place, message: 'has the wrong type', found: show(found), allowed };
+    const message = isNumberBeyond(found) ? TOO_LARGE : 'has the wrong type';
+    return { ...place, message, found: show(found), allowed };
   }
+  if (typeof found === 'number' && (first?.code === 'too_small' || first?.code === 'too_big'))
+    return { ...place, message: TOO_LARGE, found: show(found) };
   if (first?.code === 'too_small') return { ...place, message: 'is empty', found: show(found) };
   if (first?.code === 'too_big') {
     return { ...place, message: `is longer than ${String(first.maximum)} characters`, found: show(found) };

@@ -123,6 +123,20 @@ describe('what cannot be written', () => {
 });
 
 describe('evaluate', () => {
+  it.each(['nonsense', 'redis://h:99999', 'redis://h/abc'])(
+    'tells --redis %s with broken runs',
+    async (url) => {
+      await writeFile(file('broken.ndjson'), '{"id":5}\n');
+      const args = ['evaluate', 'sc', '--runs', 'broken.ndjson', '--redis', url, '--json'];
+      const { exitCode, stdout } = await runSluice(args, { cwd: dir });
+      expect(exitCode).toBe(2);
+      expect(JSON.parse(stdout).error.problems).toEqual([
+        expect.objectContaining({ path: '--redis', found: JSON.stringify(url) }),
+        expect.objectContaining({ file: 'broken.ndjson', path: 'id' }),
+      ]);
+    },
+  );
+
   it('refuses inputs as outputs with everything else, and leaves them as they were', async () => {
     const args = ['evaluate', 'sc', '--runs', 'runs.ndjson', '--engine', 'inline', '--json'];
     const places = [

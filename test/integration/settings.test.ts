@@ -26,6 +26,15 @@ async function problemsOf(text: string): Promise<string[]> {
   return error.problems.map((problem) => formatProblem({ ...problem, file: 'f' }));
 }
 
+/** Nine levels of nine aliases each. */
+function bomb(): string {
+  const levels = Array.from({ length: 9 }, (_, n) => {
+    const items = Array(9).fill(n === 0 ? 'x' : `*a${n - 1}`);
+    return `a${n}: &a${n} [${items.join(', ')}]`;
+  });
+  return `${levels.join('\n')}\n`;
+}
+
 describe('settings', () => {
   it.each([
     ['redis: 5', 'f: redis: expected text; found 5'],
@@ -45,6 +54,30 @@ describe('settings', () => {
     ],
   ])('say in plain words what is wrong with %s', async (text, expected) => {
     expect(await problemsOf(text)).toEqual([expected]);
+  });
+
+  it.each([
+    ['evaluation: { retention: 3651d }', 'f: evaluation.retention: expected at most 3650d; found "3651d"'],
+    ['worker: { drain: 25d }', 'f: worker.drain: expected at most 24d; found "25d"'],
+  ])('refuse a duration that nothing can wait for: %s', async (text, expected) => {
+    expect(await problemsOf(text)).toEqual([expected]);
+  });
+
+  it.each([
+    ['a bomb of aliases', bomb()],
+    ['a list that holds itself', '&a [*a]'],
+    ['a value that holds itself', 'fleet: &a [*a]'],
+    ['an alias of nothing', 'fleet: *nobody'],
+    ['brackets without end', '['.repeat(50_000)],
+    ['two documents', 'fleet: a\n---\nfleet: b\n'],
+    ['broken flow', 'worker: {concurrency: 1\nfleet: ]'],
+    ['more than settings can be', `# ${'x'.repeat(2 ** 20)}`],
+  ])('refuse %s as bad settings', async (_name, text) => {
+    expect((await problemsOf(text)).length).toBeGreaterThan(0);
+  });
+
+  it('refuse a device without an end', async () => {
+    await expect(loadConfig('/dev/zero')).rejects.toMatchObject({ code: 'INVALID_CONFIG', exitCode: 2 });
   });
 
   it('say everything at once, unknown keys with the nearest', async () => {

@@ -1,4 +1,4 @@
-import { parseDuration } from '../../../config/schema.js';
+import { LONGEST_KEPT, parseDuration } from '../../../config/schema.js';
 import type { EvaluationOptions } from '../../core/manifest.js';
 import type { Packing } from '../../core/packing.js';
 import { runFormats } from '../../inputs/run-items.js';
@@ -52,8 +52,11 @@ function checkBatch(id: string | undefined, problems: ProblemList): void {
 function checkRetention(text: string | undefined, problems: ProblemList): number | undefined {
   if (text === undefined) return undefined;
   const ms = parseDuration(text);
-  if (ms !== undefined && ms > 0) return ms;
-  const message = 'expected a duration such as 90s, 30m, 24h or 7d';
+  const isLong = ms !== undefined && ms > (parseDuration(LONGEST_KEPT) ?? 0);
+  if (ms !== undefined && ms > 0 && !isLong) return ms;
+  const message = isLong
+    ? `expected at most ${LONGEST_KEPT}`
+    : 'expected a duration such as 90s, 30m, 24h or 7d';
   problems.add({ path: '--retention', message, found: JSON.stringify(text) });
   return undefined;
 }
@@ -65,6 +68,8 @@ function checkCombinations(
 ): void {
   if (raw.engine === 'inline' && raw.redis !== undefined)
     problems.add({ path: '--engine', message: 'inline needs no --redis; leave out one of them' });
+  if (raw.engine === 'inline' && raw.workers !== undefined)
+    problems.add({ path: '--engine', message: 'inline has no workers; leave out --workers or it' });
   if (raw.json && reports.some(({ file }) => file === '-'))
     problems.add({ path: '--report', message: 'standard output is taken by --json; give the report a file' });
 }
@@ -75,7 +80,7 @@ export async function checkOptions(
   problems: ProblemList,
 ): Promise<EvaluateSettings> {
   const engine = choice('--engine', raw.engine, ['fleet', 'inline'] as const, problems) ?? 'auto';
-  const from = choice('--from', raw.from, ['gateway', 'message'] as const, problems) ?? 'direct';
+  const from = choice('--from', raw.from, ['direct', 'message', 'gateway'] as const, problems) ?? 'direct';
   const packing = choice('--packing', raw.packing, ['auto', 'off'] as const, problems) ?? 'auto';
   const format = choice('--format', raw.format, [...runFormats()], problems);
   const workers = wholeNumber('--workers', raw.workers, 0, problems);

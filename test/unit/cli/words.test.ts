@@ -119,6 +119,16 @@ describe('small words', () => {
     expect(redisUrlProblem({ path: '--redis' }, url)).toBeUndefined();
   });
 
+  it.each([
+    ['redis://h:99999', 'is no Redis URL'],
+    ['redis://h:0', 'port'],
+    ['redis://h/abc', 'database'],
+    ['redis://h/1/2', 'database'],
+    ['redis:///2', 'host'],
+  ])('says which part of %s is wrong', (url, message) => {
+    expect(redisUrlProblem({ path: '--redis' }, url)?.message).toContain(message);
+  });
+
   it('proposes nothing where nothing was typed', () => {
     expect(redisUrlProblem({ path: '--redis' }, '')).not.toHaveProperty('nearest');
   });
@@ -213,6 +223,12 @@ describe('the help', () => {
       expect(text.trimEnd().split('\n').at(-1)).toMatch(/^ {2}\$ sluice /);
     },
   );
+
+  it('leaves the folding of lines to the terminal’s width', () => {
+    for (const command of all(createProgram({ exitCode: 0 })))
+      for (const text of [command.description(), ...command.options.map(({ description }) => description)])
+        expect(text).not.toContain('\n');
+  });
 
   it.each(
     all(createProgram({ exitCode: 0 }))

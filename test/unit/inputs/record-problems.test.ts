@@ -9,6 +9,22 @@ function problems(record: unknown) {
 
 describe('recordProblems', () => {
   it.each([
+    ['99999999999999999999999', '1e+23'],
+    ['-99999999999999999999999', '-1e+23'],
+    ['1e400', 'Infinity'],
+    ['-1e400', '-Infinity'],
+  ])('says that %s is too large a number', (number, found) => {
+    const record = JSON.parse(`{"id":"a","tasks":[{"exit_codes":[${number}]}]}`);
+    expect(problems(record)).toEqual([
+      expect.objectContaining({
+        path: 'tasks[0].exit_codes[0]',
+        message: 'is a number too large to be exact',
+        found,
+      }),
+    ]);
+  });
+
+  it.each([
     [{}, [{ path: 'id', message: 'is missing', allowed: ['text'] }]],
     [{ id: 5 }, [{ path: 'id', message: 'has the wrong type', found: '5', allowed: ['text'] }]],
     [{ id: '' }, [{ path: 'id', message: 'is empty', found: '""' }]],
