@@ -215,11 +215,8 @@ export class Submitter {
       return entries;
     }
     if (answer.reason === 'batch_closed') {
-      const runs = entries.map((e) => e.entry.run).slice(0, 3);
-      throw new SluiceError(
-        'BATCH_CONFLICT',
-        `Batch "${this.#opening.id}" is complete and run "${runs.join('", "')}" may not be among its runs; use another --batch.`,
-      );
+      const places = await this.#deps.store.evaluations.locate(entries.map((e) => e.entry.id));
+      throw this.#closed(entries.filter((_, i) => places[i] === undefined).map((e) => e.entry.run));
     }
     const standing = new Set(answer.standing);
     const known = entries.filter((e) => standing.has(e.entry.id));
@@ -238,6 +235,17 @@ export class Submitter {
       if (standing === undefined || standing.subject === entry.subject) return;
       throw this.#otherContent(entry);
     });
+  }
+
+  #closed(runs: readonly string[]): SluiceError {
+    const shown = runs.slice(0, 3).map((run) => JSON.stringify(run));
+    const more = runs.length - shown.length;
+    const names = `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+    const they = runs.length === 1 ? `run ${names} is` : `runs ${names} are`;
+    return new SluiceError(
+      'BATCH_CONFLICT',
+      `Batch "${this.#opening.id}" takes no more runs, and ${they} not among its own; use another --batch.`,
+    );
   }
 
   #otherContent({ run }: ManifestEntry): SluiceError {

@@ -32,18 +32,21 @@ function addEvaluate(program: Command, outcome: Outcome): void {
     .command('evaluate')
     .summary('judge recorded runs against scenarios')
     .description(
-      'Judges recorded runs against scenarios, prints what came of it, and exits 0 (all passed), 1 (something\n' +
+      'Judges recorded runs against scenarios, prints what came of it, and exits 0 (all passed), 1 (something ' +
         'failed or errored), 2 (bad input or usage) or 3 (infrastructure).',
     )
     .argument('<scenario...>', 'scenario files, or folders with scenario.json in them or below')
     .option('--runs <path...>', 'files or folders of runs; - is standard input (required)')
     .option('--format <name>', 'format of the runs (default: found out by looking)')
-    .option('--from <where>', 'gateway: gateway rules apply too; or message')
+    .option(
+      '--from <where>',
+      'how the runs were asked for: direct (default), message, or gateway: only then do gateway rules apply',
+    )
     .option('--engine <kind>', 'fleet (Redis) or inline (this process alone)')
     .option('--workers <n>', 'worker processes to start; 0: start no role at all')
     .option('--packing <how>', 'auto, or off: one queue job for each check')
     .option('--strict', 'a pass for lack of data counts as fail')
-    .option('--skip-invalid', 'pass over broken records and name them')
+    .option('--skip-invalid', 'pass over broken runs and name them; scenarios must be whole all the same')
     .option('--batch <id>', 'id of the batch; the same id again finishes what is left')
     .option('--dry-run', 'say what would be judged, and stop')
     .option('--report <kind=file>', 'json, ndjson, junit or text, to a file or - (repeatable)', collect)

@@ -60,10 +60,11 @@ function head(s: ScenarioSummary, style: Style): string {
 function evaluation(
   { run, score, errored, gates, results, moreResults }: FailingEvaluation,
   style: Style,
+  withGates: boolean,
 ): string {
   let text = style.line(2, `${errored ? 'ERROR' : 'FAIL'} ${run}: ${rate(score.passed, score.total)}`, 'bad');
   for (const [name, { passed, reason }] of Object.entries(gates)) {
-    if (!passed) text += style.line(4, `${name} gate: ${reason}`);
+    if (withGates && !passed) text += style.line(4, `${name} gate: ${reason}`);
   }
   for (const { outcome, rule, message, advisory } of results) {
     const kind = advisory ? `${outcome} (advisory)` : outcome;
@@ -104,7 +105,7 @@ export const text: ReportFactory = (options) => ({
       await to.write(head(summary, style));
       const shown = summary.failing.slice(0, room);
       room -= shown.length;
-      for (const one of shown) await to.write(evaluation(one, style));
+      for (const one of shown) await to.write(evaluation(one, style, summary.total > 1));
       const more = summary.failed + summary.errored - shown.length;
       if (more > 0) await to.write(style.line(2, `... and ${more} more that did not pass`));
       await to.write('\n');

@@ -117,7 +117,9 @@ describe('the exit code of evaluate', () => {
     try {
       const { exitCode, stderr } = await evaluate('--runs', 'good.ndjson', '--redis', dropping.url);
       expect(exitCode).toBe(3);
-      expect(stderr).toContain('noeviction');
+      expect(stderr).toContain(
+        `redis-cli -h 127.0.0.1 -p ${dropping.port} CONFIG SET maxmemory-policy noeviction`,
+      );
     } finally {
       await dropping.stop();
     }
@@ -243,6 +245,16 @@ describe('on a Redis', () => {
     );
     expect(exitCode).toBe(2);
     expect(JSON.parse(stdout).error.code).toBe('BATCH_CONFLICT');
+  });
+
+  it('refuses runs that a complete batch does not have, and names these alone', async () => {
+    const args = [...onRedis(newFleet()), '--batch', 'full', '--json'];
+    await evaluate('--runs', 'good.ndjson', ...args);
+    const { exitCode, stdout } = await evaluate('--runs', 'mixed.ndjson', ...args);
+    expect(exitCode).toBe(2);
+    expect(JSON.parse(stdout).error.message).toBe(
+      'Batch "full" takes no more runs, and run "b1" is not among its own; use another --batch.',
+    );
   });
 
   it('writes every report, one object a line in decision order with its index', async () => {

@@ -32,6 +32,13 @@ nginx: 1 passed, 1 failed, 0 errored of 2
     expect(shown).toContain('  resolution gate passed: score is enough\n');
   });
 
+  it('gives each reason once for a single evaluation that failed', async () => {
+    const shown = await render(text, [evaluation('only', { passed: false })]);
+    expect(shown.match(/1 required rule failed/g)).toHaveLength(1);
+    expect(shown.match(/gate failed: compliance gate failed/g)).toHaveLength(1);
+    expect(shown).toContain('FAIL only:');
+  });
+
   it('tells an evaluation that errored from one that failed', async () => {
     const shown = await render(text, [evaluation('x', { passed: false, results: [result('error')] })]);
     expect(shown).toContain('nginx: errored\n');
