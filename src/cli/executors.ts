@@ -98,14 +98,14 @@ export class Executors {
 
   /** Drains them; what is not gone after the drain deadline and a little more is killed. */
   async stop(): Promise<void> {
-    this.#halt();
+    this.halt();
     await Promise.all([...this.#children].map((child) => this.#end(child)));
     living.delete(this);
   }
 
   /** Takes no notice of what they have in hand. */
   async endAtOnce(): Promise<void> {
-    this.#halt();
+    this.halt();
     const children = [...this.#children].filter(
       ({ exitCode, signalCode }) => (exitCode ?? signalCode) === null,
     );
@@ -115,7 +115,8 @@ export class Executors {
     for (const child of children) child.kill('SIGKILL');
   }
 
-  #halt(): void {
+  /** From here on none is started again: Ctrl-C at a terminal ends them by itself. */
+  halt(): void {
     this.#stopping = true;
     for (const timer of this.#timers) clearTimeout(timer);
   }

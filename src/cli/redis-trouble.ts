@@ -30,8 +30,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   CLUSTERDOWN: { code: 'REDIS_UNREACHABLE', advice: 'The Redis cluster is down (CLUSTERDOWN).' },
 };
 
-/** A script of ours repeats the reply that it met behind its own: `ERR Error running script …: -OOM …`. */
-const REPLY = new RegExp(`^(?:ERR .*?[\\s-])?(${Object.keys(KINDS).join('|')})\\b`, 's');
+/** A script of ours repeats the reply that it met behind its own: `ERR Error running script …: -OOM …`; so does BullMQ. */
+const REPLY = new RegExp(`^(?:(?:ERR|Failed) .*?[\\s-])?(${Object.keys(KINDS).join('|')})\\b`, 's');
 
 function kindOf(error: unknown): Kind | undefined {
   if (!(error instanceof Error)) return undefined;
@@ -44,6 +44,11 @@ function kindOf(error: unknown): Kind | undefined {
     };
   const inner = error instanceof AggregateError ? error.errors : [error.cause];
   return inner.map(kindOf).find((found) => found !== undefined);
+}
+
+/** What Redis refused, without what follows from it; undefined when it is away, or no reply of Redis. */
+export function refusalOf(error: Error): string | undefined {
+  return KINDS[REPLY.exec(error.message)?.[1] ?? '']?.advice;
 }
 
 /**

@@ -40,9 +40,20 @@ async function start(...args: string[]) {
   return { child, says, exit: waitForExit(child) };
 }
 
-async function childrenOf(pid: number | undefined): Promise<number[]> {
-  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
-  return text.split(' ').filter(Boolean).map(Number);
+/** The worker process of a command, stopped before it can take anything; a fork is none before its exec. */
+async function stoppedWorker(command: number | undefined): Promise<number> {
+  let worker = 0;
+  const look = async () => {
+    const children = await readFile(`/proc/${command}/task/${command}/children`, 'utf8').catch(() => '');
+    for (const pid of children.split(' ').filter(Boolean).map(Number)) {
+      const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+      if (words.split('\0').includes('worker')) worker = pid;
+    }
+    return worker;
+  };
+  await expect.poll(look, { timeout: 30_000, interval: 5 }).toBeGreaterThan(0);
+  process.kill(worker, 'SIGSTOP');
+  return worker;
 }
 
 /** Whether a process is there and no zombie. */
@@ -55,10 +66,7 @@ describe('Ctrl-C twice', () => {
   it('prints one JSON document that says how to go on, and leaves no worker behind', async () => {
     const place = ['--redis', redis.url, '--fleet', 'twice', '--batch', 'b', '--json'];
     const { child, says, exit } = await start(...place, '--workers', '1');
-    const worker = () => childrenOf(child.pid).then(([pid]) => pid ?? 0);
-    await expect.poll(worker, { timeout: 30_000, interval: 1 }).toBeGreaterThan(0);
-    const pid = await worker();
-    process.kill(pid, 'SIGSTOP');
+    const pid = await stoppedWorker(child.pid);
     try {
       child.kill('SIGINT');
       await says('finishing what is in hand, up to 20 s; Ctrl-C again to stop at once');
@@ -74,6 +82,19 @@ describe('Ctrl-C twice', () => {
     } finally {
       if (await isAlive(pid)) process.kill(pid, 'SIGKILL');
     }
+  }, 60_000);
+});
+
+describe('Ctrl-C', () => {
+  it('starts no worker anew that the terminal has ended too', async () => {
+    const { child, says, exit } = await start('--redis', redis.url, '--fleet', 'once', '--workers', '1');
+    const pid = await stoppedWorker(child.pid);
+    child.kill('SIGINT');
+    await says('finishing what is in hand');
+    process.kill(pid, 'SIGKILL');
+    const { exitCode, stderr } = await exit;
+    expect(exitCode).toBe(3);
+    expect(stderr).not.toContain('starting another');
   }, 60_000);
 });
 

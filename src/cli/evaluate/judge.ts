@@ -106,6 +106,7 @@ async function openRoles(
     },
     engine.log,
   );
+  job.signal.addEventListener('abort', () => executors.halt(), { once: true });
   return FleetSession.start({
     engine: engine as FleetEngine,
     executors,

@@ -13,6 +13,7 @@ describe('trouble with Redis', () => {
       'IO',
       'no memory left',
     ],
+    ['Failed to add repeatable job for next iteration: OOM command not allowed', 'IO', 'no memory left'],
     ["READONLY You can't write against a read only replica.", 'IO', 'replica'],
     ['NOAUTH Authentication required.', 'REDIS_UNREACHABLE', 'password'],
     ['WRONGPASS invalid username-password pair', 'REDIS_UNREACHABLE', 'password'],
