@@ -1,5 +1,6 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -82,6 +83,33 @@ describe('Ctrl-C twice', () => {
     } finally {
       if (await isAlive(pid)) process.kill(pid, 'SIGKILL');
     }
+  }, 60_000);
+});
+
+describe('Ctrl-C twice while a playbook runs in this process', () => {
+  it('leaves no playbook behind', async () => {
+    const web = join(dir, '.web');
+    await mkdir(web);
+    const rule = { label: 'up', validator: 'ansible', ansiblePath: 'validate.yml' };
+    await writeFile(join(web, 'scenario.json'), JSON.stringify({ key: 'web', validation: { job: [rule] } }));
+    await writeFile(join(web, 'validate.yml'), '- hosts: all\n');
+    const pidFile = join(dir, 'playbook.pid');
+    const stubborn = `#!/bin/sh\ntrap '' TERM INT\necho $$ > ${pidFile}\nwhile :; do sleep 1; done\n`;
+    await writeFile(join(dir, 'ansible-playbook'), stubborn, { mode: 0o755 });
+    const args = ['evaluate', '.web', '--runs', 'runs.ndjson', '--engine', 'inline', '--json'];
+    const PATH = `${dir}:${process.env.PATH}`;
+    const child = await spawnSluice(args, { cwd: dir, env: { PATH } });
+    running.push(child);
+    const exit = waitForExit(child);
+    const pid = () => readFile(pidFile, 'utf8').then(Number, () => 0);
+    await expect.poll(pid, { timeout: 30_000 }).toBeGreaterThan(0);
+    child.kill('SIGINT');
+    await once(child.stderr, 'data');
+    child.kill('SIGINT');
+    const { exitCode, stdout } = await exit;
+    expect(exitCode).toBe(3);
+    expect(JSON.parse(stdout).error.message).toContain('The inline engine keeps nothing');
+    await expect.poll(async () => isAlive(await pid())).toBe(false);
   }, 60_000);
 });
 
