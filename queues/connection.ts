@@ -21,7 +21,6 @@ export interface ConnectionListener {
 export function connect(url: string, onError: ConnectionListener = () => {}): Redis {
   const client = new Redis(url, {
     maxRetriesPerRequest: null,
-    enableAutoPipelining: true,
     retryStrategy: (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 6), 2000),
     reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
   });

@@ -11,4 +11,10 @@ try {
   process.exit(3);
 }
 ensureRedis();
-process.exitCode = await runNode(['--import', 'tsx', 'bench/main.ts', ...process.argv.slice(2)]);
+process.exitCode = await runNode([
+  '--max-semi-space-size=64',
+  '--import',
+  'tsx',
+  'bench/main.ts',
+  ...process.argv.slice(2),
+]);

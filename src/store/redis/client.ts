@@ -10,7 +10,6 @@ export function keyPrefix(fleet: string): string {
 export const redisOptions = {
   maxRetriesPerRequest: null,
   enableReadyCheck: true,
-  enableAutoPipelining: true,
   retryStrategy: (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 6), 2000),
   reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
 } satisfies RedisOptions;
