@@ -18,6 +18,7 @@ interface Row {
   row: string;
   /** Checks a second, the median of the rounds. */
   sluice: number;
+  /** Checks a second at the peer's best: noise must not make it look slower than it is. */
   peer: number;
   ratio: number;
   bar: number;
@@ -90,16 +91,21 @@ async function measure(url: string, workload: Workload, plan: RowPlan): Promise<
     await clear(url);
     const peer = await startRawFlows(url);
     await judgeByRawFlows(url, workload, Math.min(plan.peerRuns, 500), `${round}-warm`);
-    const theirs = await judgeByRawFlows(url, workload, plan.peerRuns, round);
+    const first = await judgeByRawFlows(url, workload, plan.peerRuns, round);
+    const second = await judgeByRawFlows(url, workload, plan.peerRuns, `${round}-again`);
+    const theirs = first.ms < second.ms ? first : second;
     await peer.stop();
     if (ours === undefined) continue;
-    exact &&= ours.decided === plan.runs && ours.wrong === 0 && theirs.complete === plan.peerRuns;
+    exact &&=
+      ours.decided === plan.runs &&
+      ours.wrong === 0 &&
+      first.complete + second.complete === 2 * plan.peerRuns;
     const sluice = Math.round((plan.runs * CHECKS * 1000) / ours.ms);
     const raw = Math.round((plan.peerRuns * CHECKS * 1000) / theirs.ms);
     process.stderr.write(`  ${plan.row}, round ${i}: ${sluice} checks/s, raw flows ${raw}\n`);
     rounds.push({ sluice, peer: raw });
   }
-  const [sluice, peer] = [median(rounds.map((r) => r.sluice)), median(rounds.map((r) => r.peer))];
+  const [sluice, peer] = [median(rounds.map((r) => r.sluice)), Math.max(...rounds.map((r) => r.peer))];
   const ratio = Math.round((100 * sluice) / peer) / 100;
   const verdict = !exact ? 'FAILED' : peer < PEER_AT_LEAST ? 'INVALID' : ratio >= plan.bar ? 'met' : 'missed';
   return { row: plan.row, sluice, peer, ratio, bar: plan.bar, verdict, rounds };
