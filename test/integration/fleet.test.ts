@@ -137,6 +137,8 @@ describe('when what a check needs is gone or spoilt', () => {
       /scenario s has changed since/,
     );
     const more = [...runs, submission(3, other, good('r3'))];
-    await expect(judgeBatch(fleet.engine, { ...input, submissions: more })).rejects.toThrow(/takes no more runs/);
+    await expect(judgeBatch(fleet.engine, { ...input, submissions: more })).rejects.toThrow(
+      /takes no more runs/,
+    );
   });
 });
