@@ -43,24 +43,30 @@ export function isOutage(error: Error): boolean {
   return AWAY_CODES.has((error as { code?: string }).code ?? '') || AWAY_WORDS.test(error.message);
 }
 
+/** Connections of a process come back one by one: for so long an error is one of the outage that ended. */
+const STRAGGLERS_MS = 5000;
+
 /**
  * Makes one beginning and one end of the many errors of an outage, over all connections of a process.
  * Until the end everything else is taken for its consequence.
  */
 export function outageListener(teller: OutageTeller, now: () => number): OutageListener {
   let since: number | undefined;
+  let ended = Number.NEGATIVE_INFINITY;
   const begin = (reason: string) => {
     if (since === undefined) teller.away(reason);
     since ??= now();
   };
   const hear = (error: Error) => {
-    if (since !== undefined) teller.repeated?.(error);
+    const straggler = isOutage(error) && now() - ended < STRAGGLERS_MS;
+    if (since !== undefined || straggler) teller.repeated?.(error);
     else if (isOutage(error)) begin(reasonOf(error));
     else teller.other(error);
   };
   const back = (askedAt = Number.POSITIVE_INFINITY) => {
     if (since === undefined || askedAt < since) return;
     since = undefined;
+    ended = now();
     teller.back();
   };
   return Object.assign(hear, { silent: begin, back });

@@ -36,6 +36,19 @@ describe('an outage', () => {
     expect(told.map((line) => line.split(':')[0])).toEqual(['away', 'back', 'away', 'back']);
   });
 
+  it('is not begun again by a connection that comes back later than the others', () => {
+    const { hear, told, at } = listener();
+    hear(refused());
+    at(1000);
+    hear.back();
+    at(5999);
+    hear(refused());
+    expect(told).toHaveLength(2);
+    at(6000);
+    hear(refused());
+    expect(told.at(-1)).toMatch(/^away/);
+  });
+
   it('does not end with an answer to what was asked before it began', () => {
     const { hear, told, at } = listener();
     at(10);
