@@ -6,7 +6,6 @@ import { BullWorkQueue } from '../queues/work-queue.js';
 import { Aggregator } from './app/decide.js';
 import { Executor } from './app/execute.js';
 import { type OutageListener, type OutageTeller, outageListener } from './app/outage.js';
-import { SluiceError } from './core/problem.js';
 import { InlineQueue } from './inline/queue.js';
 import type { Clock } from './ports/clock.js';
 import type { WorkQueue } from './ports/queue.js';
@@ -73,17 +72,6 @@ function troubleLog(log: Logger): OutageTeller {
   };
 }
 
-/** The advice on eviction with the options that lead redis-cli to this Redis. */
-function withAddress(error: unknown, redisUrl: string): unknown {
-  if (!(error instanceof SluiceError) || error.code !== 'REDIS_POLICY') return error;
-  const { hostname, port } = new URL(redisUrl);
-  const address = `-h ${hostname.replace(/^\[|\]$/g, '')} -p ${port || '6379'}`;
-  return new SluiceError(
-    error.code,
-    error.message.replace('redis-cli CONFIG', `redis-cli ${address} CONFIG`),
-  );
-}
-
 /**
  * Opens a fleet; throws REDIS_UNREACHABLE, REDIS_VERSION or REDIS_POLICY. `teller` hears of
  * infrastructure trouble; default: the log.
@@ -95,9 +83,7 @@ export async function openFleet(
   teller: OutageTeller = troubleLog(log),
 ): Promise<FleetEngine> {
   const settings = { url: redisUrl, fleet: config.fleet, outboxCap: config.outbox.cap };
-  const store = await openRedisStore(settings).catch((error: unknown) => {
-    throw withAddress(error, redisUrl);
-  });
+  const store = await openRedisStore(settings);
   const place = { url: redisUrl, fleet: config.fleet };
   const trouble = outageListener(teller, systemClock.now);
   const queue = new BullWorkQueue(place, config.worker.tries, trouble);

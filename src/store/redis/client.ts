@@ -101,8 +101,14 @@ async function selectDatabase(client: Redis, url: string): Promise<void> {
   });
 }
 
+/** The options that lead redis-cli to this Redis. */
+function addressOf(url: string): string {
+  const { hostname, port } = new URL(url);
+  return `-h ${hostname.replace(/^\[|\]$/g, '')} -p ${port || '6379'}`;
+}
+
 /** Throws unless this Redis can be trusted with a fleet: version 6.2 or newer, no eviction (DESIGN 5.7). */
-export async function assertFit(client: Redis): Promise<void> {
+export async function assertFit(client: Redis, url: string): Promise<void> {
   const info = await client.info();
   const version = /redis_version:(\S+)/.exec(info)?.[1] ?? '0';
   const [major = 0, minor = 0] = version.split('.').map(Number);
@@ -114,7 +120,7 @@ export async function assertFit(client: Redis): Promise<void> {
     throw new SluiceError(
       'REDIS_POLICY',
       `Redis has maxmemory-policy ${policy}, which may drop accepted work when memory runs out. ` +
-        'Set it to noeviction: redis-cli CONFIG SET maxmemory-policy noeviction',
+        `Set it to noeviction: redis-cli ${addressOf(url)} CONFIG SET maxmemory-policy noeviction`,
     );
   }
 }

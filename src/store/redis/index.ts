@@ -24,7 +24,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const client = await connectRedis(options.url);
   const waiting = new Map<string, Redis>();
   try {
-    await assertFit(client);
+    await assertFit(client, options.url);
   } catch (error) {
     client.disconnect();
     throw error;
