@@ -21,6 +21,14 @@ export const EVENT_NAMES = [
   'batch.progressed',
   'batch.completed',
   'delivery.dead',
+  'plan.gate.passed',
+  'plan.retry.requested',
+  'plan.revision.requested',
+  'plan.escalated',
+  'plan.failed',
+  'plan.applied',
+  'plan.cancelled',
+  'plan.phase.changed',
 ] as const;
 export type EventName = (typeof EVENT_NAMES)[number];
 
@@ -36,6 +44,8 @@ export interface EventInput {
   sequence: number;
   correlation?: string;
   causation?: string;
+  /** Where evidence lies that was left out of `data`: a URI reference. */
+  dataref?: string;
   /** Milliseconds since the epoch. */
   time: number;
   data: Record<string, unknown>;
@@ -75,6 +85,7 @@ export function makeEvent(input: EventInput): OutboxEvent {
   };
   if (input.correlation !== undefined) event.correlationid = input.correlation;
   if (input.causation !== undefined) event.causationid = input.causation;
+  if (input.dataref !== undefined) event.dataref = input.dataref;
   event.data = input.data;
   return { id, type, json: JSON.stringify(event) };
 }

@@ -1,3 +1,5 @@
+import type { PlanManifest } from './plan/model.js';
+
 /** What holds for every evaluation of a batch; part of the manifest, so that no worker's settings matter. */
 export interface EvaluationOptions {
   /** A vacuous pass counts as fail (DESIGN 3.2.6). */
@@ -16,9 +18,9 @@ export interface ManifestEntry {
   index: number;
   run: string;
   case: string;
-  /** Digest of the scenario; its rules are the expected checks, in order. */
+  /** Digest of the scenario; its rules are the expected checks, in order. Empty for a plan. */
   scenario: string;
-  /** Digest of the subject. */
+  /** Digest of the subject; of a plan's digests of all its snapshots. */
   subject: string;
 }
 
@@ -26,6 +28,7 @@ export interface ManifestEntry {
 export interface Chunk {
   /** Id of its first evaluation. */
   id: string;
+  /** Empty for a plan. */
   batch: string;
   attempt: number;
   options: EvaluationOptions;
@@ -33,4 +36,6 @@ export interface Chunk {
   deadline: number;
   acceptedAt: number;
   evaluations: ManifestEntry[];
+  /** A plan's evaluation, which is alone in its chunk: its checks take the place of a scenario's rules. */
+  plan?: PlanManifest;
 }

@@ -2,6 +2,8 @@ import { closest, distance } from 'fastest-levenshtein';
 
 /** One thing that is wrong with what a user gave. */
 export interface Problem {
+  /** Stable word for the kind of problem, where it has one. */
+  code?: string;
   /** File as the user named it; `-` for standard input. */
   file?: string;
   /** Line number from 1, for files that are read line by line. */
@@ -25,6 +27,12 @@ export type ErrorCode =
   | 'INVALID_SCENARIO'
   | 'INVALID_RUNS'
   | 'BATCH_CONFLICT'
+  | 'INVALID_DOCUMENT'
+  | 'INVALID_ATTACHMENT'
+  | 'INVALID_SNAPSHOT'
+  | 'IN_USE'
+  | 'PLAN_REFUSED'
+  | 'COMMAND_CONFLICT'
   | 'NOT_FOUND'
   | 'REDIS_UNREACHABLE'
   | 'REDIS_POLICY'
@@ -79,6 +87,7 @@ export function formatProblem(problem: Problem): string {
   if (problem.found !== undefined) text += `; found ${problem.found}`;
   if (problem.allowed !== undefined) text += `; allowed: ${problem.allowed.join(', ')}`;
   if (problem.nearest !== undefined) text += `; did you mean "${problem.nearest}"?`;
+  if (problem.code !== undefined) text += ` [${problem.code}]`;
   return text;
 }
 

@@ -2,12 +2,11 @@ import type { BatchOpening, BatchRecord } from '../core/batch.js';
 import type { OutboxEvent } from '../core/events.js';
 import type { Chunk } from '../core/manifest.js';
 import type { PackResults } from '../core/results-codec.js';
+import type { Blob } from './blob.js';
+import type { PlanStore } from './plans.js';
+import type { RegistryStore } from './registry.js';
 
-/** Content stored once under its SHA-256 (claim check, DESIGN 5.1). */
-export interface Blob {
-  digest: string;
-  content: string;
-}
+export type { Blob } from './blob.js';
 
 /** A chunk as it stands. */
 export interface ChunkRecord {
@@ -174,6 +173,8 @@ export interface Store {
   readonly evaluations: EvaluationStore;
   readonly outbox: Outbox;
   readonly roster: Roster;
+  readonly registry: RegistryStore;
+  readonly plans: PlanStore;
   /** Whether what was acknowledged survives this process. */
   readonly durable: boolean;
   close(): Promise<void>;
