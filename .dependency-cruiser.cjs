@@ -36,7 +36,7 @@ module.exports = {
       to: {
         dependencyTypesNot: [...BUILT_IN, 'local', 'type-only'],
         path: 'node_modules',
-        pathNot: 'node_modules/(?:zod|re2js|fastest-levenshtein)/',
+        pathNot: 'node_modules/(?:zod|re2js|fastest-levenshtein|ajv)/',
       },
     },
     {
