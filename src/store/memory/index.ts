@@ -2,6 +2,8 @@ import type { Store } from '../../ports/store.js';
 import { MemoryBatches } from './batches.js';
 import { MemoryEvaluations } from './evaluations.js';
 import { MemoryOutbox, MemoryRoster } from './outbox.js';
+import { MemoryPlans } from './plans.js';
+import { MemoryRegistry } from './registry.js';
 import { MemoryState } from './state.js';
 
 /** A store that ends with the process: the inline engine's. */
@@ -12,6 +14,8 @@ export function openMemoryStore(options: { outboxCap: number }): Store {
     evaluations: new MemoryEvaluations(state),
     outbox: new MemoryOutbox(state),
     roster: new MemoryRoster(),
+    registry: new MemoryRegistry(),
+    plans: new MemoryPlans(state),
     durable: false,
     async close() {},
   };

@@ -20,11 +20,27 @@ interface MemoryChunk {
   decisions: Map<number, StoredDecision>;
 }
 
+export interface MemoryPlan {
+  /** As JSON: what is read is nobody else's. */
+  state: string;
+  revision: number;
+  deadline: number | null;
+  commands: Map<string, { revision: number; digest: string }>;
+  log: string[];
+  /** Its evaluations, which go when it goes. */
+  chunks: string[];
+  /** When an ended one is forgotten, in milliseconds since the epoch. */
+  endsAt: number | null;
+}
+
 /** What the parts of the in-memory store share. Every step between two awaits is atomic. */
 export class MemoryState {
   readonly batches = new Map<string, MemoryBatch>();
   readonly chunks = new Map<string, MemoryChunk>();
   readonly places = new Map<string, { chunk: string; position: number }>();
+  readonly plans = new Map<string, MemoryPlan>();
+  /** Ids of those that ended, in that order. */
+  readonly endedPlans = new Set<string>();
   readonly blobs = new Map<string, string>();
   readonly late: { chunk: string; results: PackResults }[] = [];
   outbox: (OutboxEntry & { at: number })[] = [];
