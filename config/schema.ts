@@ -67,6 +67,29 @@ export const configSchema = z.strictObject({
       poisonous_after: count(5).describe('Stalls after which a single check is given up as an error'),
     })
     .prefault({}),
+  plans: z
+    .strictObject({
+      fixes: count(3, 0).describe('Fixes that a failed plan may try under one strategy'),
+      revisions: count(3, 0).describe('Revisions of the strategy after that'),
+      escalations: count(1, 0).describe('Escalations to a person that may be answered with a retry'),
+      error_retries: count(2, 0).describe('Evaluations again of what failed by errors alone'),
+      require_validations: z
+        .boolean()
+        .default(false)
+        .describe('Whether a resource without any validation keeps the gate shut'),
+      deadlines: z
+        .strictObject({
+          strategize: duration('24h', LONGEST_KEPT).describe('How long a plan waits for its strategy'),
+          execute: duration('24h', LONGEST_KEPT).describe('… for its execution'),
+          fix: duration('24h', LONGEST_KEPT).describe('… for a fix'),
+          escalated: duration('7d', LONGEST_KEPT).describe('… for a person’s answer'),
+        })
+        .prefault({}),
+      retention: duration('30d', LONGEST_KEPT).describe(
+        'How long ended plans, their history and evidence are kept',
+      ),
+    })
+    .prefault({}),
   aggregator: z.strictObject({ concurrency: count(4).describe('Decisions in hand at a time') }).prefault({}),
   patterns: z
     .strictObject({

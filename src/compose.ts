@@ -3,44 +3,20 @@ import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import type { Config } from '../config/schema.js';
 import { BullWorkQueue } from '../queues/work-queue.js';
-import { Aggregator } from './app/decide.js';
-import { Executor } from './app/execute.js';
-import { type OutageListener, type OutageTeller, outageListener } from './app/outage.js';
+import { type OutageTeller, outageListener } from './app/outage.js';
+import { sweepPlans } from './app/plan/deadlines.js';
+import type { Engine, FleetEngine } from './compose/engine.js';
+import { createExecutor } from './compose/executor.js';
+import { createAggregator, keeperOf } from './compose/plans.js';
 import { InlineQueue } from './inline/queue.js';
 import type { Clock } from './ports/clock.js';
-import type { WorkQueue } from './ports/queue.js';
-import type { Store } from './ports/store.js';
-import { LocalAnsibleRunner } from './runners/ansible.js';
-import { CoalescingMatcher } from './runners/coalescing-matcher.js';
-import { createMatcher } from './runners/pattern-matcher.js';
 import { openMemoryStore } from './store/memory/index.js';
 import { openRedisStore } from './store/redis/index.js';
 
-const ANSIBLE_GRACE_MS = 2000;
 /** Events that the inline engine keeps when no sink reads them. */
 export const INLINE_EVENTS_KEPT = 10_000;
 
 export const systemClock: Clock = { now: () => Date.now() };
-
-/** What every face and worker is built from. */
-export interface Engine {
-  kind: 'fleet' | 'inline';
-  config: Config;
-  store: Store;
-  queue: WorkQueue;
-  clock: Clock;
-  log: Logger;
-  close(): Promise<void>;
-}
-
-/** An engine on a Redis, shared with every other process of its fleet. */
-export interface FleetEngine extends Engine {
-  kind: 'fleet';
-  queue: BullWorkQueue;
-  redisUrl: string;
-  /** Hears of trouble on any connection of this process. */
-  trouble: OutageListener;
-}
 
 /** Name of this process in rosters and results: `<host>-<pid>-<4 hex digits>`. */
 export function processName(): string {
@@ -103,48 +79,39 @@ export async function openFleet(
   };
 }
 
-export function createExecutor(store: Store, config: Config, worker: string): Executor {
-  const { ansible, patterns } = config;
-  return new Executor({
-    store: store.evaluations,
-    matcher: new CoalescingMatcher(createMatcher({ deadlineMs: patterns.deadline })),
-    ansible: new LocalAnsibleRunner({
-      deadlineMs: ansible.deadline,
-      graceMs: ANSIBLE_GRACE_MS,
-      outputCap: ansible.output_cap,
-    }),
-    worker,
-    poisonousAfter: config.worker.poisonous_after,
-  });
-}
-
-export function createAggregator(store: Store, config: Config, clock: Clock): Aggregator {
-  return new Aggregator({ store, clock, fleet: config.fleet, events: { perCheck: config.events.per_check } });
-}
+/** How often the inline engine looks at the deadlines of its plans, in milliseconds. */
+const INLINE_SWEEP_MS = 1000;
+const INLINE_PLANS_A_SWEEP = 100;
 
 /** The same use cases in this process, over memory: nothing survives it (DESIGN 8). */
 export function openInline(config: Config, log: Logger): Engine {
   const store = openMemoryStore({ outboxCap: Number.POSITIVE_INFINITY });
   const executor = createExecutor(store, config, processName());
-  const aggregator = createAggregator(store, config, systemClock);
-  const queue = new InlineQueue({
+  const onError = errorLogger(log);
+  const queue: InlineQueue = new InlineQueue({
     run: (job) => executor.run(job),
     async decide(chunk) {
       await aggregator.decide(chunk);
       await store.outbox.trim(systemClock.now(), Number.POSITIVE_INFINITY, INLINE_EVENTS_KEPT);
     },
-    onError: errorLogger(log),
+    onError,
   });
+  const parts = { store, queue, clock: systemClock, config };
+  const aggregator = createAggregator(parts);
+  const deadlines = { ...parts, keeper: keeperOf(parts), onError };
+  const timer = setInterval(() => void sweepPlans(deadlines, INLINE_PLANS_A_SWEEP), INLINE_SWEEP_MS).unref();
   return {
+    ...parts,
     kind: 'inline',
-    config,
-    store,
-    queue,
-    clock: systemClock,
     log,
     async close() {
+      clearInterval(timer);
       await queue.close();
       await store.close();
     },
   };
 }
+
+export type { Engine, FleetEngine } from './compose/engine.js';
+export { createExecutor, toolCallerOf } from './compose/executor.js';
+export { createAggregator, keeperOf, plansOf, registryOf } from './compose/plans.js';

@@ -4,7 +4,7 @@ import { consumerDeps, type Role, startRole } from './lifecycle.js';
 
 /** Starts an aggregator: decides evaluations whose checks are through. */
 export function startAggregator(engine: FleetEngine): Promise<Role> {
-  const aggregator = createAggregator(engine.store, engine.config, engine.clock);
+  const aggregator = createAggregator(engine);
   return startRole(engine, 'aggregator', () =>
     consumeDecisions(consumerDeps(engine), engine.config.aggregator.concurrency, (chunk) =>
       aggregator.decide(chunk),

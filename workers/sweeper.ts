@@ -1,6 +1,6 @@
 import { consumeSweeps } from '../queues/consumers.js';
 import { sweep } from '../src/app/sweep.js';
-import { createAggregator, type FleetEngine } from '../src/compose.js';
+import { createAggregator, type FleetEngine, keeperOf } from '../src/compose.js';
 import { consumerDeps, type Role, startRole } from './lifecycle.js';
 
 const CHUNKS_A_SWEEP = 200;
@@ -9,7 +9,8 @@ const FAILED_JOBS_KEPT_MS = 3_600_000;
 /** Starts a sweeper: finds what is stuck and brings it to its decision. */
 export function startSweeper(engine: FleetEngine): Promise<Role> {
   const { config, store, queue, clock, log, trouble: onError } = engine;
-  const aggregator = createAggregator(store, config, clock);
+  const aggregator = createAggregator(engine);
+  const keeper = keeperOf(engine);
   const settings = {
     checkAfterMs: config.sweeper.check_after,
     limit: CHUNKS_A_SWEEP,
@@ -18,9 +19,19 @@ export function startSweeper(engine: FleetEngine): Promise<Role> {
   };
   return startRole(engine, 'sweeper', () =>
     consumeSweeps(consumerDeps(engine), config.sweeper.every, async () => {
-      const report = await sweep({ store, queue, clock, fleet: config.fleet, aggregator, settings, onError });
+      const report = await sweep({
+        store,
+        queue,
+        clock,
+        fleet: config.fleet,
+        aggregator,
+        keeper,
+        settings,
+        onError,
+      });
       await queue.removeFailed(FAILED_JOBS_KEPT_MS);
-      if (report.requeued + report.overdue + report.completed > 0) log.info({ report }, 'swept');
+      if (report.requeued + report.overdue + report.completed + report.moved > 0)
+        log.info({ report }, 'swept');
     }),
   );
 }

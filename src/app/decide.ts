@@ -2,16 +2,9 @@ import { ulid } from 'ulid';
 import type { Decision } from '../core/decision.js';
 import { sha256 } from '../core/digest.js';
 import { decisionEvents, type EventOptions } from '../core/evaluation-events.js';
-import { isPlainObject } from '../core/json.js';
 import type { Chunk, ManifestEntry } from '../core/manifest.js';
 import type { CheckResult } from '../core/result.js';
-import {
-  type ChunkResults,
-  type PackResults,
-  packRows,
-  TextTable,
-  unpackRows,
-} from '../core/results-codec.js';
+import { type ChunkResults, packRows, TextTable } from '../core/results-codec.js';
 import { materialize } from '../core/scenario/materialize.js';
 import type { Scenario } from '../core/scenario/model.js';
 import { judge } from '../core/scoring.js';
@@ -19,6 +12,8 @@ import { settleResults } from '../core/settle.js';
 import type { Clock } from '../ports/clock.js';
 import type { DecisionToCommit, Store } from '../ports/store.js';
 import { settleBatch } from './batches.js';
+import type { PlanAggregator } from './plan/decide.js';
+import { firstResults } from './recorded.js';
 import { ScenarioCache } from './scenarios.js';
 
 export interface AggregatorDeps {
@@ -26,6 +21,7 @@ export interface AggregatorDeps {
   clock: Clock;
   fleet: string;
   events: EventOptions;
+  plans: Pick<PlanAggregator, 'decide'>;
 }
 
 /** A scenario that is no longer stored: an evaluation of it can only be an error. */
@@ -52,35 +48,6 @@ interface Judged {
   results: CheckResult[];
 }
 
-type Share = PackResults['evaluations'][number];
-
-function isShare(value: unknown): value is Share {
-  if (!isPlainObject(value)) return false;
-  const { position, firstCheck } = value;
-  return Number.isSafeInteger(position) && Number.isSafeInteger(firstCheck) && Number(firstCheck) >= 0;
-}
-
-/** What was recorded, by evaluation and check: the first result of a check stands. */
-function firstResults(recorded: readonly PackResults[]): Map<number, unknown[]> {
-  const found = new Map<number, unknown[]>();
-  for (const pack of recorded) {
-    // Another version, or a bug, may have written it: what cannot be read brings no result.
-    const { texts, evaluations }: { texts?: unknown; evaluations?: unknown } = isPlainObject(pack)
-      ? pack
-      : {};
-    for (const share of Array.isArray(evaluations) ? (evaluations as unknown[]) : []) {
-      if (!isShare(share)) continue;
-      const { position, firstCheck, rows } = share;
-      const checks = found.get(position) ?? [];
-      found.set(position, checks);
-      unpackRows(texts, rows).forEach((result, i) => {
-        checks[firstCheck + i] ??= result;
-      });
-    }
-  }
-  return found;
-}
-
 /** Decides chunks: reads what was recorded, computes the gates, writes decision and events in one step. */
 export class Aggregator {
   readonly #deps: AggregatorDeps;
@@ -100,6 +67,7 @@ export class Aggregator {
     ]);
     if (record === undefined) return;
     const { chunk } = record;
+    if (chunk.plan !== undefined) return this.#deps.plans.decide(chunk, chunk.plan, recorded);
     const scenarios = await this.#scenarios.get(chunk.evaluations.map((entry) => entry.scenario));
     const found = firstResults(recorded);
     const now = clock.now();

@@ -4,6 +4,8 @@ import type { WorkQueue } from '../ports/queue.js';
 import type { Store } from '../ports/store.js';
 import { settleBatch } from './batches.js';
 import type { Aggregator } from './decide.js';
+import { sweepPlans } from './plan/deadlines.js';
+import { enqueuePlan, type PlanKeeper } from './plan/keeper.js';
 import { checkPlaces, ScenarioCache } from './scenarios.js';
 
 export interface SweepDeps {
@@ -12,6 +14,7 @@ export interface SweepDeps {
   clock: Clock;
   fleet: string;
   aggregator: Pick<Aggregator, 'decide'>;
+  keeper: Pick<PlanKeeper, 'move'>;
   settings: SweepSettings;
   /** Told of a chunk or batch that could not be looked at; the others are looked at all the same. */
   onError?: (error: Error) => void;
@@ -34,16 +37,19 @@ export interface SweepReport {
   overdue: number;
   completed: number;
   trimmed: number;
+  /** Plans whose waiting phase had lasted too long. */
+  moved: number;
 }
 
 /**
  * Finds what would not go on by itself (DESIGN 5.6): chunks that were accepted but never enqueued,
  * or whose flow is lost, are enqueued anew under a raised generation; overdue ones are decided with
- * what there is; batches whose completion was missed are completed; delivered events are dropped.
+ * what there is; batches whose completion was missed are completed; plans whose phase has lasted too
+ * long are moved; delivered events are dropped.
  */
 export async function sweep(deps: SweepDeps): Promise<SweepReport> {
   const { store, clock, fleet, settings } = deps;
-  const report: SweepReport = { alive: 0, requeued: 0, overdue: 0, completed: 0, trimmed: 0 };
+  const report: SweepReport = { alive: 0, requeued: 0, overdue: 0, completed: 0, trimmed: 0, moved: 0 };
   const scenarios = new ScenarioCache(store.evaluations);
   const each = async (work: () => Promise<void>) => work().catch((error: Error) => deps.onError?.(error));
   for (const id of await store.evaluations.dueChunks(clock.now(), settings.limit)) {
@@ -57,6 +63,7 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
       report.completed += 1;
     });
   }
+  report.moved = await sweepPlans(deps, settings.limit);
   report.trimmed = await store.outbox.trim(clock.now(), settings.keepEventsMs, settings.keepEvents);
   return report;
 }
@@ -85,6 +92,10 @@ async function sweepChunk(
   }
   const raised = await store.evaluations.raiseGeneration(id, generation, Math.min(checkAt, chunk.deadline));
   if (raised === undefined) return 'alive';
+  if (chunk.plan !== undefined) {
+    await enqueuePlan(queue, chunk, raised);
+    return 'requeued';
+  }
   const known = await scenarios.get(chunk.evaluations.map((entry) => entry.scenario));
   const places = chunk.evaluations.map((entry) => {
     const scenario = known.get(entry.scenario);

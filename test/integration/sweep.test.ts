@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { openBatch } from '../../src/app/opening.js';
 import { Submitter } from '../../src/app/submit.js';
 import { type SweepSettings, sweep } from '../../src/app/sweep.js';
-import { createAggregator } from '../../src/compose.js';
+import { createAggregator, keeperOf } from '../../src/compose.js';
 import type { Chunk } from '../../src/core/manifest.js';
 import { startAggregator } from '../../workers/aggregator.js';
 import { startExecutor } from '../../workers/executor.js';
@@ -77,11 +77,16 @@ describe('the sweeper', () => {
     const { store, queue, config } = fleet.engine;
     const clock = { now: () => Date.now() + late };
     const errors: Error[] = [];
-    const aggregator = createAggregator(store, config, clock);
+    const parts = { store, queue, clock, config };
     const onError = (error: Error) => errors.push(error);
-    return sweep({ store, queue, clock, fleet: config.fleet, aggregator, settings: SETTINGS, onError }).then(
-      (report) => ({ ...report, errors }),
-    );
+    return sweep({
+      ...parts,
+      fleet: config.fleet,
+      aggregator: createAggregator(parts),
+      keeper: keeperOf(parts),
+      settings: SETTINGS,
+      onError,
+    }).then((report) => ({ ...report, errors }));
   };
   const work = async () => {
     started.push(await startExecutor(fleet.engine), await startAggregator(fleet.engine));

@@ -69,4 +69,3 @@ export interface PlanStatus {
   evaluations: PlanEvaluation[];
   checks: CheckHistory[];
 }
-

@@ -1,0 +1,260 @@
+import { monotonicFactory } from 'ulid';
+import {
+  type AttachRequest,
+  planAttachment,
+  planDetachment,
+  planSkillAttachment,
+} from '../../core/attachments/attach.js';
+import {
+  applicableChecks,
+  type Explanation,
+  explainResource,
+  type Where,
+} from '../../core/attachments/resolve.js';
+import { isPlainObject } from '../../core/json.js';
+import type { Applicable } from '../../core/plan/model.js';
+import { type ErrorCode, nearestName, type Problem, SluiceError, show } from '../../core/problem.js';
+import { builtInTools } from '../../core/registry/built-in.js';
+import { resolveTool } from '../../core/registry/closure.js';
+import { callableNames, findCallable, fullName } from '../../core/registry/lookup.js';
+import type {
+  Attachment,
+  Kind,
+  Registry,
+  RegistryChange,
+  RegistryDocument,
+  RegistryEntry,
+  ResolvedTool,
+} from '../../core/registry/model.js';
+import {
+  type GivenDocument,
+  planRegistration,
+  planRemoval,
+  type Registered,
+} from '../../core/registry/register.js';
+import type { Clock } from '../../ports/clock.js';
+import type { Interpreter } from '../../ports/interpreter.js';
+import type { RegistryStore } from '../../ports/registry.js';
+
+export interface RegistryDeps {
+  store: RegistryStore;
+  interpreter: Interpreter;
+  clock: Clock;
+}
+
+type Planned<T> =
+  | { ok: true; change: RegistryChange; value: T }
+  | { ok: false; code: ErrorCode; consequence: string; problems: Problem[] };
+
+const newId = monotonicFactory();
+
+const isEmpty = (change: RegistryChange): boolean =>
+  change.put.length + change.remove.length + change.attach.length + change.detach.length === 0;
+
+/** Registers, attaches and explains; a change is made whole or not at all, whoever else is at it. */
+export class RegistryService {
+  readonly #deps: RegistryDeps;
+
+  constructor(deps: RegistryDeps) {
+    this.#deps = deps;
+  }
+
+  /** Registers documents together. Throws INVALID_DOCUMENT with every problem of every document. */
+  async register(given: readonly GivenDocument[], actor: string): Promise<Registered[]> {
+    const sources = await this.#sourceProblems(given);
+    return this.#change((registry) => {
+      const planned = planRegistration(registry, given, this.#deps.clock.now(), actor);
+      const problems = [...(planned.ok ? [] : planned.problems), ...sources];
+      if (!planned.ok || problems.length > 0)
+        return { ok: false, code: 'INVALID_DOCUMENT', consequence: 'nothing was registered.', problems };
+      return { ok: true, change: planned.change, value: planned.report };
+    });
+  }
+
+  /** Removes a document, and a validation's attachments with it. Throws NOT_FOUND or IN_USE. */
+  async remove(kind: Kind, name: string): Promise<{ attachments: string[] }> {
+    return this.#change((registry) => {
+      const planned = planRemoval(registry, kind, name);
+      if (!planned.ok)
+        return {
+          ok: false,
+          code: planned.code,
+          consequence: 'nothing was removed.',
+          problems: planned.problems,
+        };
+      return { ok: true, change: planned.change, value: { attachments: planned.attachments } };
+    });
+  }
+
+  /** Everything of a kind, by name. */
+  async entries(kind: Kind): Promise<RegistryEntry[]> {
+    const { entries } = await this.#deps.store.read();
+    return [...entries.values()]
+      .filter(({ document }) => document.kind === kind)
+      .sort((a, b) => (a.document.name < b.document.name ? -1 : 1));
+  }
+
+  /** One document with its attachments. Throws NOT_FOUND. A built-in tool counts as registered at 0. */
+  async entry(kind: Kind, name: string): Promise<{ entry: RegistryEntry; attachments: Attachment[] }> {
+    const registry = await this.#deps.store.read();
+    const entry = registry.entries.get(fullName(name)) ?? builtInEntry(name);
+    if (entry === undefined || !isOfKind(entry.document, kind)) throw notFound(registry, kind, name);
+    return {
+      entry,
+      attachments: registry.attachments.filter((each) => each.validation === entry.document.name),
+    };
+  }
+
+  /** A document by its version, whether it is registered now or was. */
+  version(digest: string): Promise<RegistryDocument | undefined> {
+    return this.#deps.store.version(digest);
+  }
+
+  /** Attaches a validation; one that is attached just so already is returned. Throws INVALID_ATTACHMENT. */
+  async attach(request: AttachRequest, actor: string): Promise<Attachment> {
+    return this.#change((registry) => {
+      const now = this.#deps.clock.now();
+      const planned = planAttachment(registry, request, newId(now), now, actor);
+      if (!planned.ok) return notAttached(planned.problems);
+      return { ok: true, change: planned.change, value: planned.attachment };
+    });
+  }
+
+  /** Attaches every validation of a skill in one step. Throws INVALID_ATTACHMENT. */
+  async attachSkill(
+    request: Omit<AttachRequest, 'validation'> & { skill: string },
+    actor: string,
+  ): Promise<{ attachments: Attachment[]; passedOver: string[] }> {
+    return this.#change((registry) => {
+      const now = this.#deps.clock.now();
+      const planned = planSkillAttachment(registry, request, () => newId(now), now, actor);
+      if (!planned.ok) return notAttached(planned.problems);
+      const { attachments, passedOver } = planned;
+      return { ok: true, change: planned.change, value: { attachments, passedOver } };
+    });
+  }
+
+  /** Throws NOT_FOUND. */
+  async detach(id: string): Promise<void> {
+    await this.#change((registry) => {
+      const planned = planDetachment(registry, id);
+      if (!planned.ok)
+        return {
+          ok: false,
+          code: 'NOT_FOUND',
+          consequence: 'nothing was detached.',
+          problems: planned.problems,
+        };
+      return { ok: true, change: planned.change, value: undefined };
+    });
+  }
+
+  /** Attachments, the oldest first. */
+  async attachments(filter: { resource?: string; validation?: string } = {}): Promise<Attachment[]> {
+    const { attachments } = await this.#deps.store.read();
+    const validation = filter.validation === undefined ? undefined : fullName(filter.validation);
+    return attachments
+      .filter((each) => filter.resource === undefined || each.resource === filter.resource)
+      .filter((each) => validation === undefined || each.validation === validation)
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** Every attachment of a resource, with why it applies or does not. */
+  async explain(resource: string, project: string | null, plan: string | null): Promise<Explanation[]> {
+    return explainResource(await this.#deps.store.read(), resource, project, plan);
+  }
+
+  /** The checks that apply, and the resolved tools that they need by version. */
+  async applicable(
+    where: Where,
+    snapshots: Record<string, string> | null,
+  ): Promise<Applicable & { tools: Map<string, string> }> {
+    return applicableChecks(await this.#deps.store.read(), where, snapshots);
+  }
+
+  /** A tool or validation with all that a call of it needs. Throws NOT_FOUND. */
+  async tool(name: string): Promise<ResolvedTool> {
+    const registry = await this.#deps.store.read();
+    const found = findCallable(registry, name);
+    if (found === undefined) throw notFound(registry, 'tool', name);
+    return resolveTool(registry, found.name);
+  }
+
+  async #change<T>(plan: (registry: Registry) => Planned<T>): Promise<T> {
+    for (;;) {
+      const registry = await this.#deps.store.read();
+      const planned = plan(registry);
+      if (!planned.ok) {
+        const { code, consequence, problems } = planned;
+        const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
+        throw new SluiceError(code, `${count}; ${consequence}`, problems);
+      }
+      if (isEmpty(planned.change)) return planned.value;
+      if ((await this.#deps.store.change(registry.revision, planned.change)) !== undefined)
+        return planned.value;
+    }
+  }
+
+  /** Sources that are no function expression: found out by the interpreter that would run them. */
+  async #sourceProblems(given: readonly GivenDocument[]): Promise<Problem[]> {
+    const problems: Problem[] = [];
+    for (const { file, line, value } of given) {
+      for (const [path, source] of sourcesOf(value)) {
+        const message = await this.#deps.interpreter.check(source);
+        if (message === undefined) continue;
+        problems.push({
+          code: 'NO_FUNCTION',
+          ...(file === undefined ? {} : { file }),
+          ...(line === undefined ? {} : { line }),
+          path,
+          message: `is not a JavaScript function expression: ${message}`,
+          found: show(source),
+        });
+      }
+    }
+    return problems;
+  }
+}
+
+function sourcesOf(value: unknown): [path: string, source: string][] {
+  if (!isPlainObject(value)) return [];
+  const hooks = isPlainObject(value.lifecycle) ? value.lifecycle : {};
+  const all: [string, unknown][] = [
+    ['code', value.code],
+    ['transform', value.transform],
+    ...Object.entries(hooks).map(([name, source]): [string, unknown] => [`lifecycle.${name}`, source]),
+  ];
+  return all.filter((each): each is [string, string] => typeof each[1] === 'string');
+}
+
+function builtInEntry(name: string): RegistryEntry | undefined {
+  const document = builtInTools.get(name);
+  return document && { document, version: '', registeredAt: 0, actor: 'sluice', previous: [] };
+}
+
+/** A validation is a tool as well (ADR: IS-A). */
+function isOfKind(document: RegistryDocument, kind: Kind): boolean {
+  return document.kind === kind || (kind === 'tool' && document.kind === 'validation');
+}
+
+function notFound(registry: Registry, kind: Kind, name: string): SluiceError {
+  const skills = [...registry.entries.values()].flatMap(({ document }) =>
+    document.kind === 'skill' ? [document.name] : [],
+  );
+  const allowed =
+    kind === 'skill'
+      ? skills
+      : callableNames(registry).filter(
+          (each) => kind === 'tool' || registry.entries.get(each)?.document.kind === 'validation',
+        );
+  const nearest = nearestName(fullName(name), allowed);
+  const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
+  return new SluiceError('NOT_FOUND', `There is no ${kind} ${fullName(name)}.${meant}`);
+}
+
+const notAttached = (problems: Problem[]): Planned<never> => ({
+  ok: false,
+  code: 'INVALID_ATTACHMENT',
+  consequence: 'nothing was attached.',
+  problems,
+});
