@@ -5,6 +5,8 @@ import { assertFit, connectRedis, keyPrefix } from './client.js';
 import type { RedisContext } from './context.js';
 import { RedisEvaluations } from './evaluations.js';
 import { RedisOutbox } from './outbox.js';
+import { RedisPlans } from './plans.js';
+import { RedisRegistry } from './registry.js';
 import { RedisRoster } from './roster.js';
 import { defineScripts } from './scripts.js';
 
@@ -50,6 +52,8 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     evaluations: new RedisEvaluations(context, batches),
     outbox: new RedisOutbox(context),
     roster: new RedisRoster(context),
+    registry: new RedisRegistry(context),
+    plans: new RedisPlans(context),
     durable: true,
     async close() {
       for (const own of waiting.values()) own.disconnect();

@@ -11,6 +11,8 @@ const NAMES = [
   'complete-batch',
   'progress-batch',
   'nth-event',
+  'change-registry',
+  'step-plan',
 ] as const;
 
 /** Name of a script in `src/store/lua`. */

@@ -1,0 +1,83 @@
+import { ulid } from 'ulid';
+import type {
+  Attachment,
+  Registry,
+  RegistryChange,
+  RegistryDocument,
+  RegistryEntry,
+} from '../../core/registry/model.js';
+import type { RegistryStore } from '../../ports/registry.js';
+import { type RedisContext, unwrap } from './context.js';
+
+type Stamp = [revision: string | null, mark: string | null];
+
+function registryOf([revision]: Stamp, entries: string[], attachments: string[]): Registry {
+  const read = entries.map((json) => JSON.parse(json) as RegistryEntry);
+  const named = read.map((entry) => [entry.document.name, entry] as const);
+  return {
+    revision: Number(revision ?? 0),
+    entries: new Map(named.sort(([a], [b]) => (a < b ? -1 : 1))),
+    attachments: attachments
+      .map((json) => JSON.parse(json) as Attachment)
+      .sort((a, b) => (a.id < b.id ? -1 : 1)),
+  };
+}
+
+/** The registry in Redis: two hashes and their revision; read again only when that has changed. */
+export class RedisRegistry implements RegistryStore {
+  readonly #context: RedisContext;
+  #known: { stamp: string; registry: Registry } | undefined;
+
+  constructor(context: RedisContext) {
+    this.#context = context;
+  }
+
+  #key(name: string): string {
+    return `${this.#context.prefix}${name}`;
+  }
+
+  async read(): Promise<Registry> {
+    const stamp = await this.#context.client.hmget(this.#key('registry'), 'rev', 'mark');
+    if (this.#known?.stamp === String(stamp)) return this.#known.registry;
+    const reads = this.#context.client.multi();
+    reads.hmget(this.#key('registry'), 'rev', 'mark');
+    reads.hvals(this.#key('registry:entries'));
+    reads.hvals(this.#key('registry:attachments'));
+    const [now, entries, attachments] = unwrap(await reads.exec()) as [Stamp, string[], string[]];
+    // The mark tells a registry apart that was lost with its Redis and has come to the same revision.
+    if (this.#known?.stamp !== String(now)) {
+      this.#known = { stamp: String(now), registry: registryOf(now, entries, attachments) };
+    }
+    return this.#known.registry;
+  }
+
+  /** What is returned may hold later changes already. */
+  async change(expected: number, change: RegistryChange): Promise<Registry | undefined> {
+    const { scripts, prefix } = this.#context;
+    const { put, remove, attach, detach } = change;
+    const changed = await scripts['change-registry'](
+      prefix,
+      expected,
+      ulid(),
+      put.length,
+      remove.length,
+      attach.length,
+      detach.length,
+      ...put.flatMap((entry) => [
+        entry.document.name,
+        entry.version,
+        JSON.stringify(entry),
+        JSON.stringify(entry.document),
+      ]),
+      ...remove,
+      ...attach.flatMap((attachment) => [attachment.id, JSON.stringify(attachment)]),
+      ...detach,
+    );
+    return changed === 1 ? this.read() : undefined;
+  }
+
+  async version(digest: string): Promise<RegistryDocument | undefined> {
+    const json = await this.#context.client.get(this.#key(`version:${digest}`));
+    return json === null ? undefined : (JSON.parse(json) as RegistryDocument);
+  }
+}
