@@ -91,7 +91,8 @@ export function missingResult(): CheckResult {
   return { outcome: 'error', message, data: {}, ...NOTHING_RAN };
 }
 
-function settleOne(raw: unknown, strict: boolean): CheckResult {
+/** One trustworthy result from what a worker left for a check: missing or malformed is an error. Never throws. */
+export function settleOne(raw: unknown, strict: boolean): CheckResult {
   if (raw === undefined || raw === null) return missingResult();
   const parsed = parsedResult(raw);
   if (parsed === undefined || parsed.outcome === 'skipped') {

@@ -1,5 +1,6 @@
 import type { Gate, ResultCounts } from '../decision.js';
 import type { AttachmentScope, JsonObject, Mode } from '../registry/model.js';
+import type { Outcome } from '../result.js';
 
 export const PHASES = [
   'strategize',
@@ -160,7 +161,11 @@ export interface Diagnosis {
 export interface PlanVerdict {
   evaluation: string;
   stage: Stage;
+  /** The evaluation of the first stage; only in `rest`. */
+  earlier: string | null;
   passed: boolean;
+  /** Passed although nothing, or only data that was not there, was judged. */
+  vacuous: boolean;
   /** One sentence. */
   reason: string;
   /** No required check failed, but some errored. */
@@ -176,6 +181,8 @@ export interface PlanVerdict {
   rest: PlanCheck[];
   /** Every check of this revalidation, the first stage included: what the gate opens on. */
   all: PlanCheck[];
+  /** What became of each of them, in the same order. */
+  outcomes: Outcome[];
   unvalidated: string[];
   diagnosis: Diagnosis;
 }
