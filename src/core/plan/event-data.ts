@@ -69,7 +69,7 @@ export function retryData(next: PlanState, verdict: PlanVerdict, limit: number):
   const failing = fitting(verdict.failing, FAILING_BYTES);
   return {
     evaluation: verdict.evaluation,
-    attempt_of_fix: nth,
+    fix: nth,
     limit,
     reason: words(verdict.reason),
     failing: failing.items,
@@ -93,7 +93,7 @@ export function revisionData(
   const applicable = fitting(checks.map(named), APPLICABLE_BYTES);
   return {
     evaluation: next.lastEvaluation,
-    revision_of_strategy: next.revisions,
+    strategy_revision: next.revisions,
     limit: next.policy.revisions,
     ...told(cause),
     diagnosis,

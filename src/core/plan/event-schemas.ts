@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { EventName } from '../events.js';
 import { OUTCOMES } from '../result.js';
 import { PHASES, type PlanEventName } from './model.js';
 
@@ -81,7 +82,7 @@ export const planEventData = {
   }),
   'plan.retry.requested': plan.extend({
     evaluation: z.string(),
-    attempt_of_fix: z.number().int().min(1).describe('The n-th fix under this strategy'),
+    fix: z.number().int().min(1).describe('The n-th fix under this strategy'),
     limit: z.number().int().min(1).describe('Most fixes under this strategy, of this failure'),
     reason: z.string(),
     failing: z.array(z.string()).describe('Attachments of the required checks that did not pass'),
@@ -95,7 +96,7 @@ export const planEventData = {
   }),
   'plan.revision.requested': plan.extend({
     ...cause,
-    revision_of_strategy: z.number().int().min(1),
+    strategy_revision: z.number().int().min(1),
     limit: z.number().int().min(1),
     reason: z.enum(['fixes_used_up', 'not_retryable', 'fix_deadline']),
     applicable: z.array(named.extend({ mode, arguments: z.record(z.string(), z.unknown()) })),
@@ -116,6 +117,11 @@ export const planEventData = {
   'plan.applied': plan.extend({ evaluation: z.string(), actor: z.string(), digests, truncated }),
   'plan.cancelled': plan.extend({ actor: z.string(), from: phase, reason: z.string().nullable() }),
 } satisfies Record<PlanEventName, z.ZodObject>;
+
+/** Data of an event by its name; that of other aggregates than plans is not told apart. */
+export type EventData<N extends EventName> = N extends PlanEventName
+  ? z.infer<(typeof planEventData)[N]>
+  : Record<string, unknown>;
 
 const evaluation = z.object({
   evaluation: z.string(),
