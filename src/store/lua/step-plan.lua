@@ -7,7 +7,7 @@
 --      11 phase, 12 project, 13 time of creation, 14 deadline ('' for none), 15 '1' when it ends the plan
 --      16 chunk that is accepted ('' for none), 17 manifest, 18 time of the next check, 19 lease in ms
 --      20 retention in ms, 21 outbox cap, 22 counts of events, 23 of blobs;
---      then events as JSON, digest and content of each blob, digests of which the lease is prolonged
+--      then events as JSON, digest and content of each blob
 -- Returns: done; or repeated with revision and digest, stale with the state, decided, outbox_full
 local p = KEYS[1]
 local plan, expected, decided, stage = ARGV[1], ARGV[2], ARGV[5], ARGV[7]
@@ -26,10 +26,6 @@ local function refuse(...)
     if redis.call('HGET', dkey, 's0') == stage then keep_results() else redis.call('UNLINK', staged) end
   end
   return { ... }
-end
-local function prolong(digest, lease)
-  local left = redis.call('PTTL', p .. 'blob:' .. digest)
-  if left >= 0 and left < lease then redis.call('PEXPIRE', p .. 'blob:' .. digest, lease) end
 end
 
 local stands = redis.call('HMGET', key, 'rev', 'c:' .. ARGV[3])
@@ -61,9 +57,12 @@ if accepted ~= '' then
   redis.call('SET', p .. 'eval:' .. accepted, accepted .. ':0')
   local lease, first = tonumber(ARGV[19]), 24 + events
   for i = first, first + 2 * blobs - 1, 2 do
-    if not redis.call('SET', p .. 'blob:' .. ARGV[i], ARGV[i + 1], 'PX', lease, 'NX') then prolong(ARGV[i], lease) end
+    local blob = p .. 'blob:' .. ARGV[i]
+    if not redis.call('SET', blob, ARGV[i + 1], 'PX', lease, 'NX') then
+      local left = redis.call('PTTL', blob)
+      if left >= 0 and left < lease then redis.call('PEXPIRE', blob, lease) end
+    end
   end
-  for i = first + 2 * blobs, #ARGV do prolong(ARGV[i], lease) end
   redis.call('HSET', p .. 'chunk:' .. accepted, 'm', ARGV[17], 'g', 1, 'left', 1)
   redis.call('ZADD', p .. 'open', ARGV[18], accepted)
   redis.call('RPUSH', chunks, accepted)
@@ -74,9 +73,6 @@ if ARGV[8] ~= '' then
   redis.call('RPUSH', log, ARGV[10])
   redis.call('ZADD', p .. 'plans', ARGV[13], plan)
   if ARGV[14] == '' then redis.call('ZREM', p .. 'plans:due', plan) else redis.call('ZADD', p .. 'plans:due', ARGV[14], plan) end
-  if expected == '0' then redis.call('ZREM', p .. 'plans:ended', plan) end
-  local t = redis.call('TIME')
-  local now = t[1] * 1000 + math.floor(t[2] / 1000)
   if ARGV[15] == '1' then
     for _, chunk in ipairs(redis.call('LRANGE', chunks, 0, -1)) do
       local ckey = p .. 'chunk:' .. chunk
@@ -88,9 +84,15 @@ if ARGV[8] ~= '' then
     redis.call('PEXPIRE', chunks, retention)
     redis.call('PEXPIRE', log, retention)
     redis.call('PEXPIRE', key, retention)
-    redis.call('ZADD', p .. 'plans:ended', now + retention + 1000, plan)
   end
   -- Keys expire by themselves, members of an index do not: every step takes some of them along.
+  local t = redis.call('TIME')
+  local now = t[1] * 1000 + math.floor(t[2] / 1000)
+  if ARGV[15] == '1' then
+    redis.call('ZADD', p .. 'plans:ended', now + retention + 1, plan)
+  elseif expected == '0' then
+    redis.call('ZREM', p .. 'plans:ended', plan)
+  end
   for _, gone in ipairs(redis.call('ZRANGEBYSCORE', p .. 'plans:ended', '-inf', now, 'LIMIT', 0, 10)) do
     redis.call('ZREM', p .. 'plans', gone)
     redis.call('ZREM', p .. 'plans:ended', gone)

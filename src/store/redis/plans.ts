@@ -38,14 +38,6 @@ function acceptArgs({ accept, now, retentionMs }: PlanStep): Arg[] {
   return [chunk.id, JSON.stringify(chunk), checkAt, lease];
 }
 
-/** Digests that the manifest refers to: stored before, or among the blobs. */
-function referredTo({ accept }: PlanStep): string[] {
-  const plan = accept?.chunk.plan;
-  if (plan === undefined) return [];
-  const checks = [...plan.checks, ...plan.rest];
-  return [...new Set(checks.flatMap(({ version, subject }) => [version, subject]))];
-}
-
 /** Whether a plan in this phase and project is asked for. */
 const passes = (plan: { phase: string; project: string | null }, { phase, project }: PlanFilter): boolean =>
   (phase === undefined || phase === plan.phase) && (project === undefined || project === plan.project);
@@ -134,7 +126,6 @@ export class RedisPlans implements PlanStore {
       blobs.length,
       ...events.map((event) => event.json),
       ...blobs.flatMap(({ digest, content }) => [digest, content]),
-      ...referredTo(step),
     );
     const [, answer] = await Promise.all([staged, stepped as Promise<string[]>]);
     return answerOf(answer);
