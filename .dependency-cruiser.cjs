@@ -96,8 +96,8 @@ module.exports = {
     only(
       'library',
       'The library is built from what compose and below hold.',
-      '^src/(?:index|library)\\.ts$',
-      `^(?:${ADAPTERS}|config|src/(?:core|ports|app))/|${COMPOSE}|^src/library\\.ts$`,
+      '^src/(?:index|library)\\.ts$|^src/library/',
+      `^(?:${ADAPTERS}|config|src/(?:core|ports|app))/|${COMPOSE}|^src/library(?:\\.ts$|/)`,
     ),
     {
       name: 'nothing-imports-entry-points',

@@ -5,14 +5,17 @@ import { blobsOf, openingOf, type ScenarioWithBundle } from './app/opening.js';
 import { EvaluationReader } from './app/read.js';
 import { runBatch } from './app/run-batch.js';
 import type { Submission } from './app/submit.js';
-import { type Engine, openFleet, openInline } from './compose.js';
+import { type Engine, openFleet, openInline, plansOf, registryOf, toolCallerOf } from './compose.js';
 import type { BatchRecord } from './core/batch.js';
 import type { IndexedEvaluation } from './core/document.js';
+import type { EventName } from './core/events.js';
 import { type Problem, SluiceError, show } from './core/problem.js';
 import { type RunRecord, runRecordSchema } from './core/run-record.js';
 import { loadScenario, sealScenario } from './core/scenario/load.js';
 import type { Scenario } from './core/scenario/model.js';
 import { subjectOf } from './core/subject.js';
+import { type PlanFleet, planFleet } from './library/plans.js';
+import { type EventHandler, Subscriptions } from './library/subscriptions.js';
 
 export interface FleetOptions {
   /** redis:// URL of a Redis whose workers and aggregator run elsewhere; without it all is judged here, in memory. */
@@ -41,10 +44,15 @@ export interface JudgedBatch {
   evaluations(): AsyncIterable<IndexedEvaluation>;
 }
 
-/** A fleet to judge runs with. */
-export interface Fleet {
+/** A fleet to judge runs with, and to gate plans with. */
+export interface Fleet extends PlanFleet {
   /** Judges runs against one scenario. Throws SluiceError INVALID_RUNS with every problem. */
   judge(scenario: ScenarioWithBundle, runs: Iterable<unknown>, options?: JudgeOptions): Promise<JudgedBatch>;
+  /**
+   * Calls the handler for each event of these names from now on, one after the other; returns what ends
+   * that. A handler that throws is logged. For what must not be missed use a sink.
+   */
+  on<N extends EventName>(event: N | readonly N[], handler: EventHandler<N>): () => void;
   close(): Promise<void>;
 }
 
@@ -144,8 +152,15 @@ export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
   const log = pino({ level: 'warn' }, pino.destination(2));
   const engine =
     options.redis === undefined ? openInline(config, log) : await openFleet(config, options.redis, log);
+  const report = (error: Error) => log.error({ err: error }, 'an event handler failed');
+  const subscriptions = new Subscriptions(engine.store.outbox, report);
   return {
+    ...planFleet(registryOf(engine), plansOf(engine), toolCallerOf(engine)),
     judge: (scenario, runs, judgeOptions = {}) => judge(engine, scenario, runs, judgeOptions),
-    close: () => engine.close(),
+    on: (event, handler) => subscriptions.on([event].flat() as never, handler),
+    async close() {
+      await subscriptions.close();
+      await engine.close();
+    },
   };
 }

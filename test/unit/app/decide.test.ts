@@ -28,7 +28,13 @@ async function opened(evaluations = 2, digest = scenario.digest): Promise<{ stor
 }
 
 const aggregatorOf = (store: Store) =>
-  new Aggregator({ store, clock: { now: () => NOW }, fleet: 'f', events: { perCheck: true } });
+  new Aggregator({
+    store,
+    clock: { now: () => NOW },
+    fleet: 'f',
+    events: { perCheck: true },
+    plans: { decide: () => Promise.reject(new Error('no plan here')) },
+  });
 
 function outcomesAt(json: string, position: number): Outcome[] {
   const { texts, rows } = parseChunkResults(json);
