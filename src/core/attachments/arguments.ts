@@ -91,13 +91,13 @@ function readItem(word: Word, shape: ArgumentShape, root: JsonObject): Reading {
 function refused(option: string, word: Word, shape: ArgumentShape): Problem {
   const code: RegistryCode = word !== true && shape.values !== null ? 'VALUE_NOT_ALLOWED' : 'VALUE_TYPE';
   const expected = JSON_TYPES.filter((type) => shape.types?.has(type)).map((type) => EXPECTED[type]);
-  const takes = expected.length === 0 ? 'a value' : expected.join(' or ');
+  const wanted = expected.length === 0 ? 'a value' : expected.join(' or ');
   const allowed = shape.values?.map((value) => (typeof value === 'string' ? value : JSON.stringify(value)));
   const nearest = word === true || allowed === undefined ? undefined : nearestName(word, allowed);
   return {
     code,
     path: option,
-    message: word === true ? `needs a value: ${takes}` : `takes ${takes}`,
+    message: word === true ? `needs a value: ${wanted}` : `must be ${wanted}`,
     ...(word === true ? {} : { found: show(word) }),
     ...(allowed === undefined ? {} : { allowed }),
     ...(nearest === undefined ? {} : { nearest }),

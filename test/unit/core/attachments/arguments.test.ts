@@ -75,35 +75,35 @@ describe('coerceArguments', () => {
   });
 
   it.each<[string, JsonObject, Words, ...string[]]>([
-    ['words', { type: 'integer' }, ['five'], 'takes a whole number'],
-    ['a fraction', { type: 'integer' }, ['1.5'], 'takes a whole number'],
+    ['words', { type: 'integer' }, ['five'], 'must be a whole number'],
+    ['a fraction', { type: 'integer' }, ['1.5'], 'must be a whole number'],
     [
       'a whole number that cannot be carried',
       { type: 'integer' },
       ['9007199254740993'],
-      'takes a whole number',
+      'must be a whole number',
     ],
-    ['a long number that cannot be carried', { type: 'number' }, ['9007199254740993'], 'takes a number'],
-    ['a number out of range', { type: 'number' }, ['1e400'], 'takes a number'],
-    ['hexadecimal', { type: 'number' }, ['0x10'], 'takes a number'],
-    ['spaces', { type: 'number' }, [' 1'], 'takes a number'],
-    ['nothing', { type: 'number' }, [''], 'takes a number'],
-    ['NaN', { type: 'number' }, ['NaN'], 'takes a number'],
-    ['yes', { type: 'boolean' }, ['yes'], 'takes true or false'],
+    ['a long number that cannot be carried', { type: 'number' }, ['9007199254740993'], 'must be a number'],
+    ['a number out of range', { type: 'number' }, ['1e400'], 'must be a number'],
+    ['hexadecimal', { type: 'number' }, ['0x10'], 'must be a number'],
+    ['spaces', { type: 'number' }, [' 1'], 'must be a number'],
+    ['nothing', { type: 'number' }, [''], 'must be a number'],
+    ['NaN', { type: 'number' }, ['NaN'], 'must be a number'],
+    ['yes', { type: 'boolean' }, ['yes'], 'must be true or false'],
     ['a flag without its value', { type: 'integer' }, [true], 'needs a value: a whole number'],
     ['a flag for a list', { type: 'array', items: { type: 'string' } }, [true], 'needs a value: a string'],
-    ['broken JSON', { type: 'object' }, ['{a}'], 'takes a JSON object'],
-    ['a list for an object', { type: 'object' }, ['[1]'], 'takes a JSON object'],
+    ['broken JSON', { type: 'object' }, ['{a}'], 'must be a JSON object'],
+    ['a list for an object', { type: 'object' }, ['[1]'], 'must be a JSON object'],
     ['a value twice', { type: 'integer' }, ['1', '2'], 'is given 2 times, but takes one value'],
     [
       'each bad item',
       { type: 'array', items: { type: 'integer' } },
       ['a', '1', 'b'],
-      'takes a whole number',
-      'takes a whole number',
+      'must be a whole number',
+      'must be a whole number',
     ],
-    ['no value of an enum', { enum: [1, 2] }, ['x'], 'takes a whole number'],
-    ['none of several', { type: ['integer', 'boolean'] }, ['x'], 'takes true or false or a whole number'],
+    ['no value of an enum', { enum: [1, 2] }, ['x'], 'must be a whole number'],
+    ['none of several', { type: ['integer', 'boolean'] }, ['x'], 'must be true or false or a whole number'],
   ])('refuses %s', (_name, property, words, ...messages) => {
     expect(read(property, words)).toEqual(problem(...messages));
   });
@@ -116,12 +116,12 @@ describe('coerceArguments', () => {
       {
         code: 'VALUE_NOT_ALLOWED',
         path: '--level',
-        message: 'takes a whole number',
+        message: 'must be a whole number',
         found: '"20O"',
         allowed: ['10', '20', '200'],
         nearest: '20',
       },
-      { code: 'VALUE_TYPE', path: '--max-rows', message: 'takes a whole number', found: '"many"' },
+      { code: 'VALUE_TYPE', path: '--max-rows', message: 'must be a whole number', found: '"many"' },
     ]);
   });
 
