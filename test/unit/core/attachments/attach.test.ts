@@ -191,6 +191,12 @@ describe('attaching twice', () => {
     expect(answer).toMatchObject({ existing: false, attachment: { target: 'shop' } });
   });
 
+  it('for a plan named like the project attaches another', () => {
+    const web = { ...registry, attachments: [attachment('01ID', inProject('web'))] };
+    const answer = planAttachment(web, request({ plan: 'web' }), '02ID', 9, 'bob');
+    expect(answer).toMatchObject({ existing: false, attachment: { scope: 'plan' } });
+  });
+
   it('in another slot attaches another', () => {
     const left = attach({ validation: 'compare', slot: 'left' });
     if (!left.ok) throw new Error('refused');

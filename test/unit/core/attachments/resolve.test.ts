@@ -7,6 +7,7 @@ const registry = registryOf([
   validation('lint'),
   validation('audit'),
   validation('style', { mode: 'informational' }),
+  validation('advice', { mode: 'informational' }),
 ]);
 
 function resolved(attachments: Attachment[], project: string | null = null, plan: string | null = null) {
@@ -77,7 +78,8 @@ describe('resolveAttachments', () => {
 
   it('sorts by resource, required first, validation and id', () => {
     const attachments = [
-      attachment('05', { resource: 'db/a', validation: 'local/style' }),
+      attachment('06', { resource: 'db/a', validation: 'local/style' }),
+      attachment('05', { resource: 'db/a', validation: 'local/advice' }),
       attachment('04', { resource: 'db/a', validation: 'local/lint', arguments: { n: 2 } }),
       attachment('03', { resource: 'db/B', validation: 'local/lint' }),
       attachment('02', { resource: 'db/a', validation: 'local/audit' }),
@@ -85,7 +87,7 @@ describe('resolveAttachments', () => {
     ];
     const where = { resources: ['db/a', 'db/B'], project: null, plan: null };
     const order = ids(resolveAttachments({ ...registry, attachments }, where));
-    expect(order).toEqual(['03', '02', '01', '04', '05']);
+    expect(order).toEqual(['03', '02', '01', '04', '05', '06']);
   });
 
   it('keeps an attachment whose validation is gone, as a required one', () => {
