@@ -372,6 +372,14 @@ describe.each(adapters)('plans on $name', ({ open }) => {
       expect(await store.plans.command('p', 'cancel')).toBeUndefined();
     });
 
+    it('may be nothing: the plan ends with its events, and is gone', async () => {
+      await take(submitted());
+      await take(stepOf(1, { decision: decisionOf('e-0'), to: { phase: 'failed' }, retentionMs: 0 }));
+      expect(await outboxIds()).toEqual(['p-1', 'p-2']);
+      await gone('p');
+      expect(await store.evaluations.decisions('e-0')).toEqual([]);
+    });
+
     it('lets an id be used anew after that, with nothing of the old plan', async () => {
       await take(stepOf(0, { command: 'c', to: { phase: 'failed' }, retentionMs: 1 }));
       await gone('p');

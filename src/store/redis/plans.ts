@@ -2,6 +2,8 @@ import { type PlanState, TERMINAL_PHASES } from '../../core/plan/model.js';
 import type { PlanFilter, PlanLogEntry, PlanStep, PlanStepAnswer, PlanStore } from '../../ports/plans.js';
 import { type RedisContext, unwrap } from './context.js';
 
+/** How long staged results wait for their step, which then has them live as long as the plan does. */
+const STAGED_MS = 3_600_000;
 /** Plans looked at in one go when they are listed. */
 const PAGE = 200;
 
@@ -131,12 +133,11 @@ export class RedisPlans implements PlanStore {
     return answerOf(answer);
   }
 
-  /** The step itself makes them last as long as the plan does. */
-  async #stage({ decision, retentionMs }: PlanStep): Promise<void> {
+  async #stage({ decision }: PlanStep): Promise<void> {
     if (decision?.results == null) return;
     const { stage, json } = decision.results;
     const key = this.#key('rs', `${decision.chunk}:${stage}`);
-    await this.#context.client.set(key, json, 'PX', Math.max(1, retentionMs));
+    await this.#context.client.set(key, json, 'PX', STAGED_MS);
   }
 }
 
