@@ -1,0 +1,66 @@
+/** Why a document is refused or cannot go; one stable code for each reason (DESIGN 4.1 to 4.3, 4.11). */
+export const REGISTRY_CODES = {
+  NOT_JSON: 'The document holds something that JSON cannot carry.',
+  TOO_LARGE: 'The document is larger than 256 KiB.',
+  TOO_DEEP: 'The document is nested deeper than 64 levels.',
+  FORBIDDEN_KEY: 'A key of this name is refused everywhere: it could change what an object is.',
+  NOT_AN_OBJECT: 'The document is not an object.',
+  UNKNOWN_KIND: 'The kind is none of tool, validation and skill.',
+  UNKNOWN_KEY: 'The document has a key that its kind does not know.',
+  MISSING_FIELD: 'A field is missing that the kind or the source needs.',
+  WRONG_TYPE: 'A field has a value of another type than it takes.',
+  NOT_ALLOWED: 'A field has a value that is none of those it takes.',
+  BAD_VALUE: 'A field has a value out of its bounds or against its form.',
+  BAD_NAME: 'The name is against the grammar namespace/name.',
+  RESERVED_NAME: 'The namespace belongs to Sluice itself.',
+  NAME_TAKEN: 'The name belongs to a document of another kind.',
+  DUPLICATE_NAME: 'Two documents of one registration have the same name.',
+
+  CAPABILITY_CONFLICT: 'Two declarations of what the tool may do contradict each other.',
+  VALIDATION_WRITES: 'A validation never writes.',
+  VALIDATION_CHECKPOINTABLE: 'A validation changes nothing, so there is nothing to checkpoint.',
+  VALIDATION_NOT_READ_ONLY: 'A validation is always read-only.',
+  MCP_NOT_READ_ONLY:
+    'The annotations of the MCP tool say, or by the protocol’s defaults mean, that it writes.',
+  MCP_UNDECLARED: 'Nothing says whether the MCP tool writes: it has no annotations and no declaration.',
+
+  SOURCE_MISSING: 'Nothing says what runs.',
+  SOURCE_CONFLICT: 'The document names several sources, or a source that its fields contradict.',
+  FOREIGN_FIELD: 'The field belongs to another source, or to another kind.',
+  UNKNOWN_VALIDATOR: 'There is no built-in tool for a validator of this name.',
+  NO_FUNCTION: 'A source is not a JavaScript function expression.',
+
+  BAD_TIMEOUT: 'The timeout is no duration.',
+  TIMEOUT_TOO_LONG: 'The timeout is longer than the source, or the wrapped tool, allows.',
+
+  BAD_SCHEMA: 'A schema is no valid JSON Schema (draft 2020-12).',
+  SCHEMA_REFERENCE: 'A schema refers to something outside itself.',
+  SCHEMA_PATTERN: 'A schema has a pattern that RE2 does not know.',
+
+  TRANSFORM_MISSING: 'A validation that wraps a tool says by a transform what its output means.',
+  INHERITED_FIELD: 'The field is inherited from the wrapped tool and cannot be given.',
+  WRAPS_UNKNOWN: 'No tool or validation of the wrapped name is registered.',
+  WRAPS_WRITING: 'The wrapped tool writes, or nothing says that it does not.',
+  WRAPS_CYCLE: 'A validation would wrap itself.',
+  WRAPS_TOO_DEEP: 'More than ten validations would be wrapped around each other.',
+  MAPPING_UNKNOWN: 'The wrapped tool has no argument of the mapped name.',
+  MAPPING_VALUE: 'The fixed value of an argument does not fit the wrapped tool.',
+  MAPPING_INCOMPLETE: 'A required argument of the wrapped tool could never be given.',
+  MAPPING_UNSUPPORTED: 'The schema of the wrapped tool says things that a mapping cannot follow.',
+
+  UNKNOWN_TOOL: 'The skill lists a tool that is not registered.',
+  DUPLICATE_MEMBER: 'The skill lists a tool twice.',
+
+  BREAKS_WRAPPER: 'A validation that wraps the tool could no longer be registered.',
+  BREAKS_ATTACHMENT: 'An attachment’s arguments or slot would no longer fit.',
+  IN_USE: 'The document is wrapped by a validation, or listed by a skill.',
+  NOT_FOUND: 'There is no document of this kind and name that could be removed.',
+
+  VALUE_MISSING: 'A value is missing that the schema requires.',
+  VALUE_UNKNOWN: 'The schema knows no value of this name.',
+  VALUE_TYPE: 'A value has another type than the schema says.',
+  VALUE_NOT_ALLOWED: 'A value is none of those that the schema lists.',
+  VALUE_INVALID: 'A value is against a bound or a form that the schema sets.',
+  VALUE_TOO_COSTLY: 'Checking the value against the schema takes more steps than are allowed.',
+} as const;
+export type RegistryCode = keyof typeof REGISTRY_CODES;
