@@ -1,7 +1,7 @@
 import type { Chunk } from '../manifest.js';
 import type { CheckResult } from '../result.js';
 import { missingResult } from '../settle.js';
-import { bytesOf, clipped, type Fitted, fitting } from './fit.js';
+import { bytesOf, clipped, fits, fitting } from './fit.js';
 import type { Diagnosis, DiagnosisEntry, PlanCheck } from './model.js';
 
 /** Most bytes of a diagnosis as JSON: an event of 48 KiB carries it and what else it has to say (DESIGN 7). */
@@ -13,6 +13,8 @@ const ADVISORIES_BYTES = 6 * 1024;
 
 /** Bytes that one entry may take, from generous to bare. */
 const ENTRY_BYTES = [8192, 2048, 512, 128] as const;
+/** More entries than could fit, so that no more are looked at. */
+const ENTRIES = DIAGNOSIS_BYTES >> 7;
 
 type Named = Pick<PlanCheck, 'validation' | 'resource'>;
 type Outcome = DiagnosisEntry['outcome'];
@@ -41,22 +43,22 @@ function entryOf(check: PlanCheck, result: CheckResult, outcome: Outcome): Diagn
 
 /** The fields of an object that fit into so many bytes; texts that do not are cut. */
 function fittingFields<T extends Record<string, unknown>>(fields: T, bytes: number): T {
-  if (bytesOf(fields) <= bytes) return fields;
+  if (fits(fields, bytes)) return fields;
   const kept: Record<string, unknown> = {};
   let left = bytes;
   for (const [name, value] of Object.entries(fields)) {
     const share = typeof value === 'string' ? clipped(value, Math.max(16, bytes >> 3)) : value;
-    const size = bytesOf({ [name]: share });
-    if (size > left) continue;
+    const one = { [name]: share };
+    if (!fits(one, left)) continue;
     kept[name] = share;
-    left -= size;
+    left -= bytesOf(one);
   }
   return kept as T;
 }
 
 /** An entry that says the same in fewer words. */
 function shrunk(entry: DiagnosisEntry, bytes: number): DiagnosisEntry {
-  if (bytesOf(entry) <= bytes) return entry;
+  if (fits(entry, bytes)) return entry;
   const quarter = bytes >> 2;
   const { excerpt, ...rest } = entry;
   return {
@@ -68,22 +70,20 @@ function shrunk(entry: DiagnosisEntry, bytes: number): DiagnosisEntry {
   };
 }
 
-/** Failures first, then errors, each in as many words as there is room for; then as many as there is room for. */
-function fittingEntries(entries: readonly DiagnosisEntry[], bytes: number): Fitted<DiagnosisEntry> {
+/** As many entries as there is room for, each in as many words as there is room for then. */
+function fittingEntries(all: readonly DiagnosisEntry[], bytes: number): DiagnosisEntry[] {
+  let entries = all.slice(0, ENTRIES);
   for (const each of ENTRY_BYTES) {
-    const shorter = entries.map((entry) => shrunk(entry, each));
-    const fitted = fitting(shorter, bytes);
-    const whole = shorter.every((entry, n) => entry === entries[n]);
-    if (!fitted.cut || each === ENTRY_BYTES[ENTRY_BYTES.length - 1])
-      return { items: fitted.items, cut: fitted.cut || !whole };
+    entries = entries.map((entry) => shrunk(entry, each));
+    if (fits(entries, bytes)) return entries;
   }
-  return { items: [], cut: true };
+  return fitting(entries, bytes).items;
 }
 
 /** The same diagnosis in at most {@link DIAGNOSIS_BYTES}. */
 function capped(whole: Diagnosis): Diagnosis {
-  if (bytesOf(whole) <= DIAGNOSIS_BYTES) return whole;
-  const advisories = fittingEntries(whole.advisories, ADVISORIES_BYTES).items;
+  if (fits(whole, DIAGNOSIS_BYTES)) return whole;
+  const advisories = fittingEntries(whole.advisories, ADVISORIES_BYTES);
   const short: Diagnosis = {
     ...whole,
     failed: [],
@@ -95,7 +95,7 @@ function capped(whole: Diagnosis): Diagnosis {
     truncated: true,
   };
   const room = DIAGNOSIS_BYTES - bytesOf(short);
-  const bad = fittingEntries([...whole.failed, ...whole.errored], room).items;
+  const bad = fittingEntries([...whole.failed, ...whole.errored], room);
   return {
     ...short,
     failed: bad.filter(({ outcome }) => outcome !== 'error'),

@@ -19,7 +19,8 @@ export function isoTime(ms: number): string {
   return new Date(Math.min(LAST, Math.max(-LAST, ms))).toISOString();
 }
 
-const words = (text: string): string => clipped(text, WORDS);
+/** What a person wrote, as events carry it. */
+export const words = (text: string): string => clipped(text, WORDS);
 
 /** Why a plan left the way of fixes, in one word and in one sentence. */
 export interface Cause {

@@ -2,7 +2,7 @@ import type { EventOptions } from '../evaluation-events.js';
 import { type EventName, eventId, makeEvent, type OutboxEvent } from '../events.js';
 import type { Chunk } from '../manifest.js';
 import type { CheckResult, Result } from '../result.js';
-import { bytesOf, clipped, fitting } from './fit.js';
+import { clipped, fits, fitting } from './fit.js';
 import { materializePlan } from './manifest.js';
 import type { PlanDecision, PlanEffect, PlanManifest, PlanState } from './model.js';
 
@@ -122,9 +122,13 @@ function advisoryData(
 
 /** validation.failed or validation.errored: one result, without its data where that is too much for an event. */
 function checkData(result: Result): Record<string, unknown> {
-  const truncated = bytesOf(result.data) > LIST_BYTES || result.message.length > MESSAGE;
-  const data = bytesOf(result.data) > LIST_BYTES ? {} : result.data;
-  return { ...brief(result), message: clipped(result.message, MESSAGE), data, truncated };
+  const whole = fits(result.data, LIST_BYTES);
+  return {
+    ...brief(result),
+    message: clipped(result.message, MESSAGE),
+    data: whole ? result.data : {},
+    truncated: !whole || result.message.length > MESSAGE,
+  };
 }
 
 /** evaluation.passed or evaluation.failed. */

@@ -1,8 +1,39 @@
+import { isPlainObject } from '../json.js';
+
 const encoder = new TextEncoder();
 
 /** Bytes that the value takes as JSON in UTF-8. */
 export function bytesOf(value: unknown): number {
   return encoder.encode(JSON.stringify(value) ?? '').length;
+}
+
+/** Levels of nesting beyond which nothing fits. */
+const DEEPEST = 64;
+
+/** Whether the value takes at most so many bytes as JSON; looks at no more of it than it must. */
+export function fits(value: unknown, bytes: number): boolean {
+  return roomAfter(value, bytes, 0) >= 0;
+}
+
+/** Bytes that are left of `bytes`; negative when they do not do. */
+function roomAfter(value: unknown, bytes: number, depth: number): number {
+  if (bytes < 0 || depth > DEEPEST) return -1;
+  if (typeof value === 'string' && value.length > bytes) return -1;
+  const inside = Array.isArray(value)
+    ? value.entries()
+    : isPlainObject(value)
+      ? Object.entries(value)
+      : undefined;
+  if (inside === undefined) return bytes - bytesOf(value);
+  let left = bytes - 2;
+  for (const [key, each] of inside) {
+    if (each === undefined) continue;
+    if (typeof key === 'string') left -= bytesOf(key) + 1;
+    left = roomAfter(each, left, depth + 1) - 1;
+    if (left < -1) return -1;
+  }
+  // The last one has no comma after it.
+  return left + (left < bytes - 2 ? 1 : 0);
 }
 
 /** What of a list was kept. */

@@ -1,4 +1,4 @@
-import { appliedData, cancelledData } from './event-data.js';
+import { appliedData, cancelledData, words } from './event-data.js';
 import { decided, end, escalate, revise } from './failure.js';
 import { gateDigest } from './gate.js';
 import {
@@ -155,7 +155,9 @@ function respond(state: PlanState, command: Of<'respond'>): Transition {
   if (answer === 'retry') {
     const change = { guidance, fixes: 0, escalations: state.escalations + 1 };
     const next = enter(state, now, 'strategize', change);
-    return taken('respond-retry', 'escalated', next, actor, [], { guidance });
+    return taken('respond-retry', 'escalated', next, actor, [], {
+      guidance: guidance === null ? null : words(guidance),
+    });
   }
   const message = `${actor} answered abort${guidance === null ? '' : `: ${guidance}`}`;
   const step = { state, now, actor, applicable, change: { guidance }, diagnosis: null };

@@ -160,7 +160,7 @@ describe('settling', () => {
           if (one.outcome === 'pass') expect(raw[n]).toMatchObject({ outcome: 'pass' });
         });
       }),
-      { numRuns: 200 },
+      { numRuns: 40 },
     );
   });
 });
