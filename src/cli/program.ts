@@ -3,29 +3,11 @@ import type { TailOptions } from './commands/events.js';
 import type { RawEvaluateOptions } from './evaluate/options.js';
 import type { FleetOptions } from './options.js';
 import { packageVersion } from './package.js';
+import { addPlan } from './plan-program.js';
+import { collect, example, fleetOptions, type Outcome } from './program-parts.js';
+import { addRegistry } from './registry-program.js';
 
-/** Where a command leaves its exit code. */
-export interface Outcome {
-  exitCode: number;
-}
-
-const collect = (value: string, sofar: string[] | undefined) => [...(sofar ?? []), value];
-
-function fleetOptions(command: Command): Command {
-  return command
-    .option(
-      '--redis <url>',
-      'redis:// or rediss:// URL of the fleet’s Redis (default: REDIS_URL, then a private one)',
-    )
-    .option('--config <file>', 'settings file (default: SLUICE_CONFIG)')
-    .option('--fleet <name>', 'name of the fleet; several share a Redis')
-    .option('--log-level <level>', 'trace, debug, info, warn, error, fatal or silent; logs go to stderr');
-}
-
-function example(command: Command, ...lines: string[]): Command {
-  const title = lines.length === 1 ? 'Example:' : 'Examples:';
-  return command.addHelpText('after', `\n${title}\n${lines.map((line) => `  $ ${line}`).join('\n')}`);
-}
+export type { Outcome } from './program-parts.js';
 
 function addEvaluate(program: Command, outcome: Outcome): void {
   const command = program
@@ -121,6 +103,7 @@ function addEvents(program: Command, outcome: Outcome): void {
     .option('--no-follow', 'stop at the newest')
     .option('--type <type>', 'only this type, such as evaluation.failed (repeatable)', collect)
     .option('--batch <id>', 'only events of this batch')
+    .option('--plan <id>', 'only events of this plan and its evaluations')
     .option('--since <duration>', 'only events that are no older, such as 10m or 24h')
     .option('--json', 'one CloudEvent a line');
   fleetOptions(tail).action(async (options: TailOptions) => {
@@ -140,7 +123,7 @@ function addLocal(program: Command, outcome: Outcome): void {
     .command('schema')
     .summary('print a JSON Schema')
     .description('Prints the JSON Schema of what Sluice reads or writes; without a name, lists them.')
-    .argument('[name]', 'scenario, run, result, evaluation, batch or config')
+    .argument('[name]', 'scenario, run, result, evaluation, batch, tool, validation, skill or config')
     .option('--json', 'print JSON (a schema always is)')
     .action(async (name: string | undefined, options: { json?: boolean }) => {
       const { printSchema } = await import('./commands/schema.js');
@@ -170,6 +153,8 @@ export function createProgram(outcome: Outcome): Command {
   addEvaluate(program, outcome);
   addUp(program, outcome);
   addRoles(program, outcome);
+  addRegistry(program, outcome);
+  addPlan(program, outcome);
   addEvents(program, outcome);
   addLocal(program, outcome);
   example(program, 'sluice evaluate scenarios/ --runs runs.ndjson');

@@ -2,17 +2,18 @@ import { createReadStream } from 'node:fs';
 import { decode, readFailure, refuseHead } from './text.js';
 
 /**
- * A whole file as text, or why there is none. Reads no more than `maxBytes`, so that a device or a
- * pipe without an end does no harm.
+ * A whole file (or stream) as text, or why there is none. Reads no more than `maxBytes`, so that a
+ * device or a pipe without an end does no harm.
  */
 export async function readText(
-  path: string,
+  source: string | NodeJS.ReadableStream,
   maxBytes: number,
 ): Promise<{ text: string } | { message: string }> {
   const pieces: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    const stream = typeof source === 'string' ? createReadStream(source) : source;
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
       const refused = size === 0 ? refuseHead(chunk) : undefined;
       if (refused !== undefined) return { message: refused };
       size += chunk.length;

@@ -1,0 +1,163 @@
+import { parseDuration } from '../../../../config/schema.js';
+import type { CommandContext, PlanAnswer, PlanEvaluation, PlanRequest } from '../../../app/plan/requests.js';
+import { PlanRefusedError } from '../../../app/plan/service.js';
+import { plansOf } from '../../../compose.js';
+import type { PlanState } from '../../../core/plan/model.js';
+import { type Asked, type AskerOptions, withFleet } from '../../asker.js';
+import { failureDocument, failureLines } from '../../failure.js';
+import { onInterrupt } from '../../interrupt.js';
+import type { ProblemList } from '../../options.js';
+import { print, printJson, say } from '../../output.js';
+import { answerDocument, planDocument } from './documents.js';
+import { followPlan, missingRoles } from './follow.js';
+import { withNearest } from './look.js';
+import { applicableLines, decidedLines, lastDecided, planLines } from './words.js';
+
+const UNCHANGED = 'the plan stays as it is.';
+
+/** Options of every command that changes a plan. */
+export interface CommandOptions extends AskerOptions {
+  command?: string;
+  revision?: string;
+  /** `true`: for as long as it takes. */
+  wait?: string | true;
+}
+
+/** A request without who asks and how it is made sure that it is done once. */
+export type RequestBody = PlanRequest extends infer R
+  ? R extends PlanRequest
+    ? Omit<R, keyof CommandContext>
+    : never
+  : never;
+
+const COMMAND_ID = /^[\x21-\x7e]{1,256}$/;
+
+function contextOf(
+  { command, revision }: CommandOptions,
+  problems: ProblemList,
+): Pick<CommandContext, 'command' | 'revision'> {
+  if (command !== undefined && !COMMAND_ID.test(command)) {
+    const message = 'expected 1 to 256 printable characters of ASCII without spaces';
+    problems.add({ code: 'USAGE', path: '--command', message, found: JSON.stringify(command) });
+  }
+  const isNumber = revision === undefined || /^\d{1,15}$/.test(revision);
+  if (!isNumber) {
+    const message = 'expected the revision that the plan is at, a whole number';
+    problems.add({ code: 'USAGE', path: '--revision', message, found: JSON.stringify(revision) });
+  }
+  return {
+    ...(command === undefined ? {} : { command }),
+    ...(revision === undefined ? {} : { revision: Number(revision) }),
+  };
+}
+
+/** Milliseconds to wait; undefined for as long as it takes. */
+function waitMsOf(wait: string | true | undefined, problems: ProblemList): number | undefined {
+  if (wait === undefined || wait === true) return undefined;
+  const ms = parseDuration(wait);
+  if (ms !== undefined && ms > 0 && ms < 2 ** 31) return ms;
+  const message =
+    'expected a duration such as 90s, 30m or 24h; what follows --wait comes before it otherwise';
+  problems.add({ code: 'USAGE', path: '--wait', message, found: JSON.stringify(wait) });
+  return undefined;
+}
+
+/** A refusal with the plan as it stands; answers 2. */
+async function tellRefusal(error: PlanRefusedError): Promise<number> {
+  for (const line of failureLines(error)) say(line);
+  const plan = error.plan === undefined ? null : planDocument(error.plan);
+  await printJson({ ...failureDocument(error), plan });
+  return error.exitCode;
+}
+
+async function follow(
+  { engine }: Asked,
+  answer: PlanAnswer,
+  since: string,
+  waitMs: number | undefined,
+): Promise<PlanState> {
+  const { id } = answer.plan;
+  const interrupt = onInterrupt(() => {});
+  try {
+    const left = await followPlan(engine, id, since, waitMs, interrupt.signal);
+    if (left !== undefined) return left;
+    say(`sluice: plan ${id} is still being judged; sluice plan status ${id} says what becomes of it`);
+    return answer.plan;
+  } finally {
+    interrupt.dispose();
+  }
+}
+
+/** One sentence when an evaluation was asked for that nobody is there to judge. */
+async function tellMissing({ engine }: Asked, plan: PlanState): Promise<void> {
+  if (plan.awaits === null) return;
+  const missing = await missingRoles(engine);
+  if (missing.length === 0) return;
+  say(
+    `sluice: no ${missing.join(' and no ')} is alive; plan ${plan.id} is judged once they are (sluice up starts them)`,
+  );
+}
+
+async function tell(
+  answer: PlanAnswer,
+  plan: PlanState,
+  decided: PlanEvaluation | undefined,
+  json: boolean,
+): Promise<void> {
+  if (answer.repeated) say('sluice: this command was taken before; nothing was done');
+  if (json) {
+    await printJson(answerDocument(answer, plan, decided));
+    return;
+  }
+  const applicable = plan.phase === 'strategize' ? applicableLines(answer) : '';
+  await print(planLines(plan) + (decided === undefined ? '' : decidedLines(decided)) + applicable);
+}
+
+/** Whether what was asked for has come about: for `apply` that it is applied, with `--wait` an open gate. */
+function isDone(type: PlanRequest['type'], plan: PlanState, waited: boolean): boolean {
+  if (type === 'apply') return plan.phase === 'applied';
+  return !waited || plan.phase === 'ready' || plan.phase === 'applied';
+}
+
+async function carryOut(asked: Asked, request: PlanRequest, options: CommandOptions, waitMs?: number) {
+  const { engine } = asked;
+  const json = options.json === true;
+  const since = await engine.store.outbox.lastEvent();
+  const service = plansOf(engine);
+  const id = request.plan ?? '';
+  const answer = await withNearest(engine.store.plans, id, () => service.run(request));
+  const waits = options.wait !== undefined;
+  const plan = waits ? await follow(asked, answer, since, waitMs) : answer.plan;
+  const decided = waits ? lastDecided(await service.status(plan.id)) : undefined;
+  await tell(answer, plan, decided, json);
+  if (!waits) await tellMissing(asked, plan);
+  if (request.type === 'apply' && plan.phase !== 'applied') {
+    const what = plan.phase === 'ready' ? 'the gate is open again; apply once more' : 'the gate is shut';
+    say(
+      `sluice: nothing was applied: the attachments have changed since the gate opened, so everything was validated again; ${what}`,
+    );
+  }
+  return isDone(request.type, plan, waits) ? 0 : 1;
+}
+
+/**
+ * Sends a command to a plan, follows it where `--wait` asks for that, and prints what came of it.
+ * Answers 0; 1 when nothing was applied, or the gate did not open; 2 for a refusal.
+ */
+export async function sendCommand(
+  body: RequestBody,
+  options: CommandOptions,
+  problems: ProblemList,
+): Promise<number> {
+  const context = contextOf(options, problems);
+  const waitMs = waitMsOf(options.wait, problems);
+  return withFleet(options, 'write', problems, UNCHANGED, async (asked) => {
+    try {
+      const request = { ...body, ...context, actor: asked.actor } as PlanRequest;
+      return await carryOut(asked, request, options, waitMs);
+    } catch (error) {
+      if (options.json && error instanceof PlanRefusedError) return tellRefusal(error);
+      throw error;
+    }
+  });
+}

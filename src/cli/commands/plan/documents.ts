@@ -1,0 +1,103 @@
+import type { PlanAnswer, PlanEvaluation, PlanStatus } from '../../../app/plan/requests.js';
+import type { Applicable, PlanCheck, PlanDecision, PlanState } from '../../../core/plan/model.js';
+import type { PlanLogEntry } from '../../../ports/plans.js';
+
+type Document = Record<string, unknown>;
+
+const isoTime = (ms: number): string => new Date(ms).toISOString();
+
+/** A plan as users see it. */
+export function planDocument(plan: PlanState): Document {
+  const { policy } = plan;
+  return {
+    id: plan.id,
+    project: plan.project,
+    resources: plan.resources,
+    phase: plan.phase,
+    revision: plan.revision,
+    attempt: plan.attempt,
+    counters: { fixes: plan.fixes, revisions: plan.revisions, escalations: plan.escalations },
+    limits: { fixes: policy.fixes, revisions: policy.revisions, escalations: policy.escalations },
+    snapshots: plan.snapshots,
+    awaits: plan.awaits,
+    last_evaluation: plan.lastEvaluation,
+    failing: plan.failing,
+    gate: plan.gate,
+    guidance: plan.guidance,
+    require_validations: policy.requireValidations,
+    deadline: plan.deadline === null ? null : isoTime(plan.deadline),
+    created_at: isoTime(plan.createdAt),
+    updated_at: isoTime(plan.updatedAt),
+  };
+}
+
+function checkDocument(check: PlanCheck): Document {
+  return {
+    validation: check.validation,
+    version: check.version,
+    mode: check.mode,
+    resource: check.resource,
+    arguments: check.arguments,
+    slot: check.slot,
+    attachment_id: check.attachment,
+    attachment_scope: check.scope,
+    attachment_scope_target: check.target,
+    subject_digest: check.subject === '' ? null : check.subject,
+  };
+}
+
+const applicableDocument = ({ checks, unvalidated }: Applicable): Document => ({
+  checks: checks.map(checkDocument),
+  unvalidated,
+});
+
+function decisionDocument(decision: PlanDecision): Document {
+  return {
+    status: decision.status,
+    passed: decision.passed,
+    gate: decision.gate,
+    counts: decision.counts,
+    vacuous: decision.vacuous,
+    unvalidated: decision.unvalidated,
+    results_digest: decision.resultsDigest,
+    decided_at: isoTime(decision.decidedAt),
+  };
+}
+
+export function evaluationDocument(each: PlanEvaluation): Document {
+  return {
+    evaluation: each.evaluation,
+    attempt: each.attempt,
+    stage: each.stage,
+    accepted_at: isoTime(each.acceptedAt),
+    decision: each.decision === null ? null : decisionDocument(each.decision),
+    results: each.results,
+  };
+}
+
+const logDocument = ({ at, ...entry }: PlanLogEntry): Document => ({ ...entry, at: isoTime(at) });
+
+/** What came of a command; `decided` is the evaluation that was waited for. */
+export function answerDocument(
+  { row, repeated, applicable }: PlanAnswer,
+  plan: PlanState,
+  decided: PlanEvaluation | undefined,
+): Document {
+  return {
+    plan: planDocument(plan),
+    row,
+    repeated,
+    applicable: applicableDocument(applicable),
+    ...(decided === undefined ? {} : { decided: evaluationDocument(decided) }),
+  };
+}
+
+/** A plan with everything that happened to it. */
+export function statusDocument({ plan, timeline, evaluations, checks }: PlanStatus): Document {
+  return {
+    plan: planDocument(plan),
+    timeline: timeline.map(logDocument),
+    evaluations: evaluations.map(evaluationDocument),
+    checks,
+  };
+}

@@ -1,0 +1,192 @@
+import type { RegistryService } from '../../../app/registry/service.js';
+import { registryOf } from '../../../compose.js';
+import type { Explanation } from '../../../core/attachments/resolve.js';
+import { canonicalJson } from '../../../core/json.js';
+import { SluiceError } from '../../../core/problem.js';
+import { inputSchemaOf } from '../../../core/registry/closure.js';
+import { type Attachment, isSkill, type JsonObject } from '../../../core/registry/model.js';
+import { type AskerOptions, askFleet, withFleet } from '../../asker.js';
+import { type GivenWords, misplacedNames, readArguments } from '../../given-arguments.js';
+import { ProblemList } from '../../options.js';
+import { print, printJson, say } from '../../output.js';
+import { tableOf } from '../../table.js';
+
+const NOT_ATTACHED = 'nothing was attached.';
+
+/** An attachment as users see it. */
+function attachmentDocument(attachment: Attachment): Record<string, unknown> {
+  const { attachedAt, ...rest } = attachment;
+  return { ...rest, attached_at: new Date(attachedAt).toISOString() };
+}
+
+const scopeOf = ({ scope, target }: Attachment) => (target === null ? scope : `${scope} ${target}`);
+
+export interface AttachOptions extends AskerOptions {
+  args?: string;
+  project?: string;
+  plan?: string;
+  slot?: string;
+  mode?: string | true;
+}
+
+function checkAttach({ project, plan, mode }: AttachOptions, problems: ProblemList): void {
+  if (project !== undefined && plan !== undefined)
+    problems.add({
+      code: 'BOTH_SCOPES',
+      path: '--plan',
+      message: 'cannot go with --project; an attachment has one scope',
+      found: `--project ${project} --plan ${plan}`,
+    });
+  if (mode !== undefined)
+    problems.add({
+      code: 'MODE_FIXED',
+      path: '--mode',
+      message: 'is set when a validation is registered and cannot be changed by an attachment',
+    });
+}
+
+const isUnknown = (error: unknown) => error instanceof SluiceError && error.code === 'NOT_FOUND';
+
+/** The schema that arguments are read by; any, where attaching will say that the name is unknown. */
+async function schemaOf(registry: RegistryService, validation: string): Promise<JsonObject> {
+  try {
+    return inputSchemaOf(await registry.tool(validation));
+  } catch (error) {
+    if (isUnknown(error)) return {};
+    throw error;
+  }
+}
+
+async function schemaOfSkill(registry: RegistryService, skill: string): Promise<JsonObject> {
+  try {
+    const { document } = (await registry.entry('skill', skill)).entry;
+    const names = isSkill(document) ? document.tools : [];
+    return { anyOf: await Promise.all(names.map((name) => schemaOf(registry, name))) };
+  } catch (error) {
+    if (isUnknown(error)) return {};
+    throw error;
+  }
+}
+
+async function told(attachments: Attachment[], passedOver: string[], json: boolean): Promise<void> {
+  if (json) {
+    const documents = attachments.map(attachmentDocument);
+    await printJson({ attachments: documents, passed_over: passedOver });
+    return;
+  }
+  await print(attachments.map(({ id, validation }) => `${id}  ${validation}\n`).join(''));
+  for (const tool of passedOver) say(`sluice: passed over ${tool}: a plain tool gates nothing`);
+}
+
+/**
+ * `sluice validation|skill attach RESOURCE NAME`: prints the id, or those of a skill's validations;
+ * answers 0. Throws INVALID_ATTACHMENT or USAGE.
+ */
+export function attach(
+  kind: 'validation' | 'skill',
+  resource: string,
+  name: string,
+  given: GivenWords,
+  options: AttachOptions,
+): Promise<number> {
+  const problems = new ProblemList();
+  misplacedNames({ resource, [kind]: name }, problems);
+  checkAttach(options, problems);
+  return withFleet(options, 'write', problems, NOT_ATTACHED, async ({ engine, actor }) => {
+    const registry = registryOf(engine);
+    const schema = await (kind === 'skill' ? schemaOfSkill(registry, name) : schemaOf(registry, name));
+    const args = await readArguments(schema, options.args, given, problems);
+    problems.throwIfAny('USAGE', NOT_ATTACHED);
+    const { project, plan, slot, json = false } = options;
+    const place = {
+      resource,
+      arguments: args,
+      ...(project === undefined ? {} : { project }),
+      ...(plan === undefined ? {} : { plan }),
+      ...(slot === undefined ? {} : { slot }),
+    };
+    if (kind === 'skill') {
+      const { attachments, passedOver } = await registry.attachSkill({ ...place, skill: name }, actor);
+      await told(attachments, passedOver, json);
+      return 0;
+    }
+    const attachment = await registry.attach({ ...place, validation: name }, actor);
+    if (json) await printJson(attachmentDocument(attachment));
+    else await print(`${attachment.id}\n`);
+    return 0;
+  });
+}
+
+/** `sluice validation detach ID`; answers 0. Throws NOT_FOUND. */
+export async function detach(id: string, options: AskerOptions): Promise<number> {
+  await askFleet(options, 'write', ({ engine }) => registryOf(engine).detach(id));
+  if (options.json) await printJson({ detached: id });
+  else await print(`detached ${id}\n`);
+  return 0;
+}
+
+export interface AttachmentsOptions extends AskerOptions {
+  resource?: string;
+  validation?: string;
+}
+
+/** `sluice validation attachments`; answers 0. */
+export async function listAttachments(options: AttachmentsOptions): Promise<number> {
+  const { resource, validation } = options;
+  const filter = {
+    ...(resource === undefined ? {} : { resource }),
+    ...(validation === undefined ? {} : { validation }),
+  };
+  const found = await askFleet(options, 'read', ({ engine }) => registryOf(engine).attachments(filter));
+  if (options.json) {
+    await printJson({ attachments: found.map(attachmentDocument) });
+    return 0;
+  }
+  if (found.length === 0) say('sluice: nothing is attached; sluice validation attach RESOURCE NAME attaches');
+  const rows = found.map((each) => [
+    each.id,
+    each.resource,
+    each.validation,
+    scopeOf(each),
+    canonicalJson(each.arguments),
+  ]);
+  await print(tableOf(['id', 'resource', 'validation', 'scope', 'arguments'], rows));
+  return 0;
+}
+
+export interface ExplainOptions extends AskerOptions {
+  project?: string;
+  plan?: string;
+}
+
+function explanationDocument({ attachment, mode, applies, reason, shadowedBy }: Explanation) {
+  return { applies, reason, shadowed_by: shadowedBy, mode, attachment: attachmentDocument(attachment) };
+}
+
+/** `sluice validation explain RESOURCE`; answers 0. A plan that exists is reached through its project. */
+export async function explain(resource: string, options: ExplainOptions): Promise<number> {
+  const { plan } = options;
+  const answer = await askFleet(options, 'read', async ({ engine }) => {
+    const known = plan === undefined ? undefined : await engine.store.plans.plan(plan);
+    const project = options.project ?? known?.project ?? null;
+    const explanations = await registryOf(engine).explain(resource, project, plan ?? null);
+    return { project, explanations };
+  });
+  const { project, explanations } = answer;
+  if (options.json) {
+    const documents = explanations.map(explanationDocument);
+    await printJson({ resource, project, plan: plan ?? null, attachments: documents });
+    return 0;
+  }
+  if (explanations.length === 0) say(`sluice: nothing is attached to ${resource}, in whatever scope`);
+  const rows = explanations.map(({ attachment, mode, applies, reason }) => [
+    attachment.id,
+    attachment.validation,
+    mode,
+    scopeOf(attachment),
+    canonicalJson(attachment.arguments),
+    `${applies ? 'yes' : 'no'}: ${reason}`,
+  ]);
+  await print(tableOf(['id', 'validation', 'mode', 'scope', 'arguments', 'applies'], rows));
+  return 0;
+}

@@ -1,0 +1,95 @@
+import { isUtf8 } from 'node:buffer';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { readFailure } from './text.js';
+
+/** Limits of one snapshot: it travels through Redis to every worker that judges it. */
+export const MAX_SNAPSHOT_BYTES = 8 * 2 ** 20;
+const MAX_SNAPSHOT_FILES = 10_000;
+const MIB = 2 ** 20;
+
+/** What changes without the work changing, so that no digest would ever be the same twice. */
+const PASSED_BY: ReadonlySet<string> = new Set(['.git', '.sluice', 'node_modules']);
+
+/** A file's text, or its bytes where they are none. */
+export type FileContent = string | { base64: string };
+
+export interface FolderSnapshot {
+  files: Record<string, FileContent>;
+}
+
+class Refused extends Error {}
+
+interface Walk {
+  root: string;
+  files: [path: string, content: FileContent][];
+  bytes: number;
+}
+
+/** Bytes as text where they are UTF-8, a byte order mark included, so that no two files look alike. */
+export function contentOf(bytes: Buffer): FileContent {
+  const isText = isUtf8(bytes) && !bytes.includes(0);
+  return isText ? bytes.toString('utf8') : { base64: bytes.toString('base64') };
+}
+
+async function addFile(walk: Walk, path: string, size: number, name: string): Promise<void> {
+  if (walk.files.length >= MAX_SNAPSHOT_FILES)
+    throw new Refused(`holds more than ${MAX_SNAPSHOT_FILES} files, which is more than a snapshot takes`);
+  const tooLarge = `holds more than ${MAX_SNAPSHOT_BYTES / MIB} MiB, which is more than a snapshot takes`;
+  if (walk.bytes + size > MAX_SNAPSHOT_BYTES) throw new Refused(tooLarge);
+  const bytes = await readFile(path);
+  walk.bytes += bytes.length;
+  if (walk.bytes > MAX_SNAPSHOT_BYTES) throw new Refused(tooLarge);
+  walk.files.push([name, contentOf(bytes)]);
+}
+
+async function addEntry(walk: Walk, path: string, inside: string, above: readonly string[]): Promise<void> {
+  const failed = (error: unknown) => {
+    throw new Refused(`${inside} ${readFailure(error)}`);
+  };
+  const real = await realpath(path).catch(failed);
+  const root = walk.root.endsWith(sep) ? walk.root : walk.root + sep;
+  if (real !== walk.root && !real.startsWith(root))
+    throw new Refused(`${inside} is a symbolic link that leaves the folder`);
+  const info = await stat(real).catch(failed);
+  if (info.isFile()) await addFile(walk, real, info.size, inside).catch((error) => refuse(error, inside));
+  else if (!info.isDirectory()) throw new Refused(`${inside} is a device, a pipe or a socket, not a file`);
+  else if (above.includes(real))
+    throw new Refused(`${inside} is a symbolic link to a folder that it lies in`);
+  else await addFolder(walk, path, `${inside}/`, [...above, real]);
+}
+
+function refuse(error: unknown, inside: string): never {
+  throw error instanceof Refused ? error : new Refused(`${inside} ${readFailure(error)}`);
+}
+
+async function addFolder(
+  walk: Walk,
+  folder: string,
+  prefix: string,
+  above: readonly string[],
+): Promise<void> {
+  const names = await readdir(folder).catch((error) => refuse(error, prefix.slice(0, -1)));
+  for (const name of names.sort()) {
+    if (PASSED_BY.has(name)) continue;
+    await addEntry(walk, join(folder, name), prefix + name, above);
+  }
+}
+
+/**
+ * Every file of a folder and those below it, hidden ones too, but none of `.git`, `.sluice` and
+ * `node_modules`; or why there is no snapshot of it: a limit is passed, a link leads out of the folder,
+ * something cannot be read.
+ */
+export async function folderSnapshot(
+  folder: string,
+): Promise<{ value: FolderSnapshot } | { message: string }> {
+  try {
+    const root = await realpath(folder);
+    const walk: Walk = { root, files: [], bytes: 0 };
+    await addFolder(walk, root, '', [root]);
+    return { value: { files: Object.fromEntries(walk.files) } };
+  } catch (error) {
+    return { message: error instanceof Refused ? error.message : readFailure(error) };
+  }
+}

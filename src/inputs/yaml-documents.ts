@@ -1,0 +1,174 @@
+import {
+  type Document,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseAllDocuments,
+  visit,
+  type YAMLWarning,
+} from 'yaml';
+import { isPlainObject } from '../core/json.js';
+import type { Problem } from '../core/problem.js';
+import { linesOf, positionOf, scanJson } from '../core/scenario/json-scan.js';
+import { jsonPath } from './json-path.js';
+
+/** A value of a text, and the line (from 1) at which it begins. */
+export interface ReadDocument {
+  line: number;
+  value: unknown;
+}
+
+export interface ReadOptions {
+  /** A list is as many documents as it has items. */
+  split: boolean;
+}
+
+/** Problems stand with their line. */
+export type ReadAnswer = { documents: ReadDocument[] } | { problems: Problem[] };
+
+/** Deepest nesting of lists and mappings. */
+const MOST_LEVELS = 100;
+/** Uses of one anchor, those within what it stands for included. */
+const MOST_ALIASES = 100;
+/** Values and characters of one document once every alias is written out. */
+const MOST_EXPANDED = 16 * 2 ** 20;
+/** Problems of one text that are told: one slip can make hundreds. */
+const MOST_TOLD = 20;
+
+const TOO_DEEP = { code: 'TOO_DEEP', message: `is nested deeper than ${MOST_LEVELS} levels` };
+
+type Complaint = { code: string; message: string };
+
+/** What the parser complains of, in words of ours where its own do not say what to do. */
+function complaint(error: { code: string; message: string }): Complaint {
+  if (error.code === 'DUPLICATE_KEY')
+    return { code: 'DUPLICATE_KEY', message: 'the key appears twice in its mapping' };
+  if (error.code === 'TAG_RESOLVE_FAILED')
+    return { code: 'CUSTOM_TAG', message: `the value has a tag of its own (${error.message})` };
+  // The parser reports its own exhausted stack as an error of the text.
+  if (error.message.startsWith('Maximum call stack')) return TOO_DEEP;
+  const text = error.message.replace(/[\u0000-\u001f\u007f]+/g, ' ').slice(0, 200);
+  return { code: 'SYNTAX', message: `is not valid YAML: ${text}` };
+}
+
+/** Keys that are no text, and nesting that would exhaust the stack. */
+function structureProblems(document: Document.Parsed, lineOf: (offset: number) => number): Problem[] {
+  const problems: Problem[] = [];
+  visit(document, {
+    Node(_key, node, path) {
+      // Of a mapping's level, the mapping and the pair are each a step.
+      if (path.length <= 2 * MOST_LEVELS) return undefined;
+      problems.push({ ...TOO_DEEP, line: lineOf(node.range?.[0] ?? 0), path: '' });
+      return visit.BREAK;
+    },
+    Pair(_key, { key }) {
+      if (isScalar(key) && typeof key.value === 'string') return undefined;
+      const found = isScalar(key) ? { found: key.source ?? String(key.value) } : {};
+      const line = lineOf(isNode(key) ? (key.range?.[0] ?? 0) : 0);
+      const message = 'a key is no text; put it in quotes';
+      problems.push({ code: 'KEY_NOT_TEXT', line, path: '', message, ...found });
+      return visit.SKIP;
+    },
+  });
+  return problems;
+}
+
+/** What JSON cannot carry of a value, or what makes it too large; one that contains itself has no end. */
+function valueProblem(root: unknown): (Complaint & { path: string }) | undefined {
+  let left = MOST_EXPANDED;
+  const path: PropertyKey[] = [];
+  const look = (value: unknown): Complaint | undefined => {
+    if (path.length > MOST_LEVELS) return TOO_DEEP;
+    left -= typeof value === 'string' ? value.length + 1 : 1;
+    if (left < 0) return { code: 'TOO_LARGE', message: 'is too large once its aliases are written out' };
+    if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined;
+    if (typeof value === 'number' && Number.isFinite(value)) return undefined;
+    const isList = Array.isArray(value);
+    if (!isList && (!isPlainObject(value) || Object.getPrototypeOf(value) !== Object.prototype))
+      return { code: 'NOT_JSON', message: 'is a value that JSON does not have' };
+    for (const [key, inner] of isList ? value.entries() : Object.entries(value)) {
+      path.push(key);
+      const problem = look(inner);
+      if (problem !== undefined) return problem;
+      path.pop();
+    }
+    return undefined;
+  };
+  const problem = look(root);
+  return problem === undefined ? undefined : { ...problem, path: jsonPath(path) };
+}
+
+function aliasComplaint(error: unknown): Complaint {
+  const message = error instanceof Error ? error.message : String(error);
+  if (message.startsWith('Excessive alias count'))
+    return { code: 'ALIASES', message: `its aliases stand for too much (${MOST_ALIASES} uses of an anchor)` };
+  return { code: 'ALIASES', message: `an alias cannot be followed: ${message.slice(0, 200)}` };
+}
+
+/** The items of a list as documents of their own, each with the line that `lineOf` knows. */
+function split(document: ReadDocument, lineOf: (item: number) => number | undefined): ReadDocument[] {
+  if (!Array.isArray(document.value)) return [document];
+  return document.value.map((value, n) => ({ line: lineOf(n) ?? document.line, value }));
+}
+
+function readOne(
+  document: Document.Parsed,
+  lineOf: (offset: number) => number,
+  options: ReadOptions,
+): ReadAnswer {
+  const told: YAMLWarning[] = [...document.errors, ...document.warnings];
+  if (told.length > 0)
+    return { problems: told.map((each) => ({ ...complaint(each), line: lineOf(each.pos[0]), path: '' })) };
+  const problems = structureProblems(document, lineOf);
+  if (problems.length > 0) return { problems };
+  const { contents } = document;
+  const line = lineOf(contents?.range?.[0] ?? document.range[0]);
+  const lineOfItem = (n: number) => {
+    const item = isSeq(contents) ? contents.items[n] : undefined;
+    return isNode(item) && item.range ? lineOf(item.range[0]) : undefined;
+  };
+  try {
+    const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES });
+    const problem = valueProblem(value);
+    if (problem !== undefined) return { problems: [{ ...problem, line }] };
+    return { documents: options.split ? split({ line, value }, lineOfItem) : [{ line, value }] };
+  } catch (error) {
+    return { problems: [{ ...aliasComplaint(error), line, path: '' }] };
+  }
+}
+
+/** Every document of a YAML text (1.2, core schema, no merge keys); empty ones are passed over. */
+export function readYaml(text: string, options: ReadOptions): ReadAnswer {
+  const lines = new LineCounter();
+  const lineOf = (offset: number) => Math.max(1, lines.linePos(offset).line);
+  const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, logLevel: 'silent' });
+  const documents: ReadDocument[] = [];
+  const problems: Problem[] = [];
+  for (const document of parsed) {
+    const read = readOne(document, lineOf, options);
+    if ('problems' in read) problems.push(...read.problems);
+    else documents.push(...read.documents.filter(({ value }) => value !== null));
+  }
+  return problems.length > 0 ? { problems: problems.slice(0, MOST_TOLD) } : { documents };
+}
+
+/** The value of a JSON text; a key that appears twice is refused. */
+export function readJson(text: string, options: ReadOptions): ReadAnswer {
+  const { fatal, flaws } = scanJson(text);
+  const problems = (fatal === undefined ? flaws : [fatal]).map(({ offset, path, message }) => {
+    const { line, column } = positionOf(text, offset);
+    if (fatal === undefined) return { code: 'DUPLICATE_KEY', line, path, message };
+    const code = message.startsWith('nested deeper') ? 'TOO_DEEP' : 'SYNTAX';
+    return { code, line, path, message: `is not valid JSON: ${message} (line ${line}, column ${column})` };
+  });
+  if (problems.length > 0) return { problems: problems.slice(0, MOST_TOLD) };
+  const { line } = positionOf(text, text.search(/\S/));
+  const document = { line, value: JSON.parse(text) as unknown };
+  if (!options.split || !Array.isArray(document.value)) return { documents: [document] };
+  const lines = linesOf(
+    text,
+    document.value.map((_, n) => `[${n}]`),
+  );
+  return { documents: split(document, (n) => lines[n]) };
+}
