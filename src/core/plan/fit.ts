@@ -4,7 +4,16 @@ const encoder = new TextEncoder();
 
 /** Bytes that the value takes as JSON in UTF-8. */
 export function bytesOf(value: unknown): number {
-  return encoder.encode(JSON.stringify(value) ?? '').length;
+  const json = JSON.stringify(value) ?? '';
+  return json.length > SHORT || !isAscii(json) ? encoder.encode(json).length : json.length;
+}
+
+/** UTF-16 units up to which a look at each is quicker than the encoder. */
+const SHORT = 200;
+
+function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) > 127) return false;
+  return true;
 }
 
 /** Levels of nesting beyond which nothing fits. */
