@@ -13,7 +13,9 @@ import type { Matcher } from '../ports/matcher.js';
 import type { PackAnswer, PackJob } from '../ports/queue.js';
 import type { AnsibleRunner, Bundle } from '../ports/runner.js';
 import type { EvaluationStore } from '../ports/store.js';
+import { givenUp } from './given-up.js';
 import { guarded, rounded } from './guarded.js';
+import type { PlanExecutor } from './plan/execute.js';
 import { checkPlaces, ScenarioCache } from './scenarios.js';
 
 export interface ExecutorDeps {
@@ -21,6 +23,8 @@ export interface ExecutorDeps {
   matcher: Matcher;
   /** Absent on a worker without ansible-playbook: its checks end as errors. */
   ansible?: AnsibleRunner;
+  /** Absent on a worker that judges runs alone: packs of plans are left to others. */
+  plans?: Pick<PlanExecutor, 'run'>;
   worker: string;
   /** Stalls after which a single check is given up as an error (DESIGN 5.3). */
   poisonousAfter: number;
@@ -62,6 +66,7 @@ export class Executor {
   async run(job: PackJob): Promise<PackAnswer> {
     const chunk = await this.#chunk(job.chunk);
     if (chunk === undefined) return { kind: 'done' };
+    if (chunk.plan !== undefined) return this.#plan(job, chunk);
     const entries = chunk.evaluations.slice(job.pack.from, job.pack.to);
     const scenarios = await this.#scenarios.get(entries.map((entry) => entry.scenario));
     if (job.stalled > 0) {
@@ -77,6 +82,12 @@ export class Executor {
     }));
     await this.#deps.store.record(chunk.id, { texts: table.texts, evaluations });
     return { kind: 'done' };
+  }
+
+  async #plan(job: PackJob, chunk: Chunk): Promise<PackAnswer> {
+    const { plans } = this.#deps;
+    if (plans === undefined) throw new Error('this worker runs no checks of plans');
+    return plans.run(job, chunk);
   }
 
   async #chunk(id: string): Promise<Chunk | undefined> {
@@ -154,7 +165,7 @@ export class Executor {
     const searches: { request: MatchRequest; work: Work; share: Share }[] = [];
     for (const { work, share } of works) {
       if (this.#poisonous(job)) {
-        share.results[work.position] = this.#stalled(job);
+        share.results[work.position] = givenUp(job, this.#deps.worker);
         continue;
       }
       const started = performance.now();
@@ -184,7 +195,7 @@ export class Executor {
       const outcome = this.#poisonous(job) ? undefined : await this.#playbook(job, work);
       share.results[work.position] =
         outcome === undefined
-          ? this.#stalled(job)
+          ? givenUp(job, this.#deps.worker)
           : this.#conclude(job, work, outcome, performance.now() - started);
     }
   }
@@ -236,15 +247,5 @@ export class Executor {
 
   #poisonous(job: PackJob): boolean {
     return job.stalled >= this.#deps.poisonousAfter;
-  }
-
-  #stalled(job: PackJob): CheckResult {
-    const message = `given up: ${job.stalled} workers died or stopped answering while they ran this check`;
-    return {
-      ...this.#base(job, 0),
-      outcome: 'error',
-      message,
-      data: { reason: 'stalled', stalled: job.stalled },
-    };
   }
 }
