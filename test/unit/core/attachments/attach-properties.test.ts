@@ -8,7 +8,7 @@ import {
 } from '../../../../src/core/attachments/attach.js';
 import { attachmentIdentity } from '../../../../src/core/attachments/identity.js';
 import { resolveAttachments } from '../../../../src/core/attachments/resolve.js';
-import type { Attachment, Registry } from '../../../../src/core/registry/model.js';
+import type { Attachment, JsonObject, Registry } from '../../../../src/core/registry/model.js';
 import { applied, registryOf, skill, tool, validation } from './build.js';
 
 const start = registryOf([
@@ -24,12 +24,17 @@ const start = registryOf([
   skill('care', ['lint', 'style', 'count']),
 ]);
 
-const place = fc.constantFrom({}, { project: 'web' }, { plan: 'p1' }, { project: 'web', plan: 'p1' });
-const slot = fc.constantFrom({}, {}, { slot: 'left' }, { slot: 'right' });
+const place = fc.constantFrom<Pick<AttachRequest, 'project' | 'plan'>>(
+  {},
+  { project: 'web' },
+  { plan: 'p1' },
+  { project: 'web', plan: 'p1' },
+);
+const slot = fc.constantFrom<Pick<AttachRequest, 'slot'>>({}, {}, { slot: 'left' }, { slot: 'right' });
 const asked = fc
   .record({
     resource: fc.constantFrom('repo/api', 'repo/web', 'db/a', 'no name'),
-    arguments: fc.constantFrom({}, { a: 1, b: [2] }, { b: [2], a: 1 }),
+    arguments: fc.constantFrom<JsonObject>({}, { a: 1, b: [2] }, { b: [2], a: 1 }),
   })
   .chain((base) => fc.tuple(place, slot).map(([where, bound]) => ({ ...base, ...where, ...bound })));
 const attach = asked.chain((base) =>

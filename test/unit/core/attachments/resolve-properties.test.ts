@@ -53,7 +53,7 @@ function reaches(each: Attachment, { resources, project, plan }: Where): boolean
 }
 
 function always(check: (all: Attachment[], place: Where) => void): void {
-  fc.assert(fc.property(attachments, where, check), { numRuns: 300 });
+  fc.assert(fc.property(attachments, where, check), { numRuns: 150 });
 }
 
 describe('what applies', () => {
