@@ -32,7 +32,7 @@ async function registerChecks(fleet: Fleet): Promise<void> {
     wraps: 'duplicate-skus',
     transform: `(tool_output) => ({
       passed: tool_output.duplicates.length === 0,
-      message: tool_output.duplicates.length + ' SKUs occur twice',
+      message: 'SKUs that occur more than once: ' + (tool_output.duplicates.join(', ') || 'none'),
       data: { fix: 'remove', skus: tool_output.duplicates },
     })`,
   });
@@ -50,7 +50,7 @@ async function registerChecks(fleet: Fleet): Promise<void> {
       const bad = subject.prices.filter((p) => p.cents <= 0 || p.cents > args.max).map((p) => p.sku);
       return {
         passed: bad.length === 0,
-        message: bad.length + ' prices are out of range',
+        message: 'prices out of range: ' + (bad.join(', ') || 'none'),
         data: { fix: 'reprice', skus: bad, max: args.max },
       };
     }`,
