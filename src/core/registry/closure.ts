@@ -2,7 +2,7 @@ import { sha256 } from '../digest.js';
 import { canonicalJson, isPlainObject } from '../json.js';
 import { BUILT_IN_NAMESPACE, builtInTools } from './built-in.js';
 import { callableIn, type Entries, fullName } from './lookup.js';
-import { type Mapping, mappedArguments, mappedSchema } from './mapping.js';
+import { type Mapping, mappedArguments, mappedSchema, UnfollowedSchema } from './mapping.js';
 import {
   type CallableDocument,
   isValidation,
@@ -106,6 +106,16 @@ function mapped(document: CallableDocument, inner: JsonObject): JsonObject {
 export function inputSchemaOf(resolved: ResolvedTool): JsonObject {
   const wrapping = resolved.chain.slice(0, -1);
   return wrapping.reduceRight((inner, document) => mapped(document, inner), ownSchema(innermostOf(resolved)));
+}
+
+/** The same, or undefined where a mapping on the way cannot be followed; no such tool is ever registered. */
+export function inputSchemaIfAny(resolved: ResolvedTool): JsonObject | undefined {
+  try {
+    return inputSchemaOf(resolved);
+  } catch (error) {
+    if (error instanceof UnfollowedSchema) return undefined;
+    throw error;
+  }
 }
 
 /** Places for resources, inherited where it wraps (ADR, Tool Wrapping); none: any resource fits. */

@@ -1,3 +1,5 @@
+import type { Problem } from '../problem.js';
+
 /** Why a document is refused or cannot go; one stable code for each reason (DESIGN 4.1 to 4.3, 4.11). */
 export const REGISTRY_CODES = {
   NOT_JSON: 'The document holds something that JSON cannot carry.',
@@ -64,3 +66,6 @@ export const REGISTRY_CODES = {
   VALUE_TOO_COSTLY: 'Checking the value against the schema takes more steps than are allowed.',
 } as const;
 export type RegistryCode = keyof typeof REGISTRY_CODES;
+
+/** A problem that has one of these codes. */
+export type CodedProblem = Problem & { code: RegistryCode };

@@ -3,7 +3,7 @@ import { RE2JS } from 're2js';
 import { digestOf } from '../digest.js';
 import { canonicalJson } from '../json.js';
 import { checkPattern } from '../patterns/dialect.js';
-import type { Problem } from '../problem.js';
+import type { CodedProblem } from './codes.js';
 import type { JsonObject } from './model.js';
 import { schemaFlaws } from './schema-check.js';
 import { problemsFrom } from './schema-errors.js';
@@ -102,7 +102,7 @@ function compiled(schema: JsonObject): Compiled {
 }
 
 /** Everything that is wrong with a schema; `path` is where it stands in its document. */
-export function problemsOfSchema(schema: unknown, path: string): Problem[] {
+export function problemsOfSchema(schema: unknown, path: string): CodedProblem[] {
   const flaws = schemaFlaws(schema, path);
   if (flaws.length > 0) return flaws;
   try {
@@ -126,7 +126,7 @@ export function schemaProblem(schema: unknown): string | undefined {
  * takes long: patterns are RE2's, and a check of more than 200,000 steps is given up as a problem.
  * Formats are annotations, all but `re2`, a pattern of Sluice's own dialect.
  */
-export function schemaProblems(schema: JsonObject, value: unknown, path: string): Problem[] {
+export function schemaProblems(schema: JsonObject, value: unknown, path: string): CodedProblem[] {
   steps = 0;
   let errors: ErrorObject[];
   let root: unknown;

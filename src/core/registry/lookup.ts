@@ -52,8 +52,8 @@ export function findSkill(registry: Registry, name: string): SkillDocument | und
 }
 
 /** Full names of everything that can be called, built-in tools included, sorted. */
-export function callableNames(registry: Pick<Registry, 'entries'>): string[] {
-  const registered = [...registry.entries.values()].filter(({ document }) => !isSkill(document));
+export function callableNames({ entries }: { entries: Entries }): string[] {
+  const registered = [...entries.values()].filter(({ document }) => !isSkill(document));
   return [...registered.map(({ document }) => document.name), ...builtInTools.keys()].sort();
 }
 

@@ -4,6 +4,7 @@ import { isPlainObject } from '../json.js';
 import { checkPattern } from '../patterns/dialect.js';
 import { nearestName, type Problem, show } from '../problem.js';
 import { childPath } from '../scenario/json-scan.js';
+import type { CodedProblem } from './codes.js';
 import { problemsFrom } from './schema-errors.js';
 import { KEYWORDS, referenced, walkSchema } from './schema-walk.js';
 
@@ -36,7 +37,7 @@ function isTooDeep(value: unknown, levels: number): boolean {
 }
 
 /** Everything that is wrong with a schema short of what compiling it shows; `path` is where it stands. */
-export function schemaFlaws(schema: unknown, path: string): Problem[] {
+export function schemaFlaws(schema: unknown, path: string): CodedProblem[] {
   if (!isPlainObject(schema)) return [bad(path, 'must be a JSON Schema: an object', { found: show(schema) })];
   if (isTooDeep(schema, MOST_LEVELS)) return [bad(path, `is nested deeper than ${MOST_LEVELS} levels`)];
   const parts = new Map<Record<string, unknown>, string>();
@@ -49,10 +50,10 @@ export function schemaFlaws(schema: unknown, path: string): Problem[] {
   const others = problemsFrom(metaErrors(rest), undefined, schema, path).filter(
     (each) => !told.has(each.path),
   );
-  return [...flaws, ...others.map((each) => ({ ...each, code: 'BAD_SCHEMA' }))];
+  return [...flaws, ...others.map((each): CodedProblem => ({ ...each, code: 'BAD_SCHEMA' }))];
 }
 
-function bad(path: string, message: string, more: Partial<Problem> = {}): Problem {
+function bad(path: string, message: string, more: Omit<Partial<Problem>, 'code'> = {}): CodedProblem {
   return { code: 'BAD_SCHEMA', path, message, ...more };
 }
 
@@ -61,7 +62,7 @@ function partFlaws(
   path: string,
   root: unknown,
   parts: ReadonlyMap<unknown, string>,
-): Problem[] {
+): CodedProblem[] {
   const flaws = [...keywordFlaws(part, path), ...typeFlaws(part, path), ...patternFlaws(part, path)];
   const { $ref, $schema, $id } = part;
   if (typeof $ref === 'string') {
@@ -78,7 +79,7 @@ function partFlaws(
   return flaws;
 }
 
-function keywordFlaws(part: Record<string, unknown>, path: string): Problem[] {
+function keywordFlaws(part: Record<string, unknown>, path: string): CodedProblem[] {
   const names = [...KEYWORDS.keys()];
   const unknown = Object.keys(part).filter((key) => !KEYWORDS.has(key) && !key.startsWith('x-'));
   return unknown.map((key) => {
@@ -88,7 +89,7 @@ function keywordFlaws(part: Record<string, unknown>, path: string): Problem[] {
   });
 }
 
-function typeFlaws({ type }: Record<string, unknown>, path: string): Problem[] {
+function typeFlaws({ type }: Record<string, unknown>, path: string): CodedProblem[] {
   if (type === undefined) return [];
   const at = childPath(path, 'type');
   const given: unknown[] = Array.isArray(type) ? type : [type];
@@ -102,7 +103,7 @@ function typeFlaws({ type }: Record<string, unknown>, path: string): Problem[] {
     });
 }
 
-function patternFlaws(part: Record<string, unknown>, path: string): Problem[] {
+function patternFlaws(part: Record<string, unknown>, path: string): CodedProblem[] {
   const own: [string, unknown][] = [[childPath(path, 'pattern'), part.pattern]];
   const keys = isPlainObject(part.patternProperties) ? Object.keys(part.patternProperties) : [];
   const at = childPath(path, 'patternProperties');
@@ -128,7 +129,7 @@ function patternProblem(pattern: string): string | undefined {
   }
 }
 
-function referenceFlaws($ref: string, path: string, found: boolean): Problem[] {
+function referenceFlaws($ref: string, path: string, found: boolean): CodedProblem[] {
   if (!$ref.startsWith('#')) {
     const message = 'refers to another document; only references inside the schema are followed';
     return [{ code: 'SCHEMA_REFERENCE', path, message, found: show($ref) }];

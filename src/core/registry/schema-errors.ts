@@ -1,9 +1,9 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { isPlainObject } from '../json.js';
 import { checkPattern } from '../patterns/dialect.js';
-import { nearestName, type Problem, show } from '../problem.js';
+import { nearestName, show } from '../problem.js';
 import { childPath } from '../scenario/json-scan.js';
-import type { RegistryCode } from './codes.js';
+import type { CodedProblem } from './codes.js';
 import { partsOf, referenced } from './schema-walk.js';
 
 /** Most problems of one value; what is wrong a thousand times is told a hundred times. */
@@ -34,8 +34,8 @@ export function problemsFrom(
   root: unknown,
   value: unknown,
   path: string,
-): Problem[] {
-  const all = new Map<string, Problem>();
+): CodedProblem[] {
+  const all = new Map<string, CodedProblem>();
   const { complaints, more } = summed(errors, root);
   for (const { error, inner } of complaints) {
     const problem = problemOf(error, inner, pathOf(error.instancePath, value, path));
@@ -43,11 +43,9 @@ export function problemsFrom(
     const key = `${problem.path}\n${problem.message}`;
     if (!all.has(key)) all.set(key, problem);
   }
-  if (more > 0) all.set('', { code: code('VALUE_INVALID'), path, message: `has ${more} more problems` });
+  if (more > 0) all.set('', { code: 'VALUE_INVALID', path, message: `has ${more} more problems` });
   return [...all.values()];
 }
-
-const code = (word: RegistryCode): RegistryCode => word;
 
 /** What the schemas in a keyword complained about comes right before what the keyword complains about. */
 function summed(errors: readonly ErrorObject[], root: unknown): { complaints: Complaint[]; more: number } {
@@ -99,30 +97,30 @@ function pathOf(pointer: string, value: unknown, path: string): string {
   return place;
 }
 
-function problemOf(error: ErrorObject, inner: readonly ErrorObject[], path: string): Problem {
+function problemOf(error: ErrorObject, inner: readonly ErrorObject[], path: string): CodedProblem {
   const { keyword, params, data } = error;
   switch (keyword) {
     case 'required':
       return {
-        code: code('VALUE_MISSING'),
+        code: 'VALUE_MISSING',
         path: childPath(path, params.missingProperty),
         message: 'is missing',
       };
     case 'dependentRequired': {
       const message = `is missing; ${params.property} needs it`;
-      return { code: code('VALUE_MISSING'), path: childPath(path, params.missingProperty), message };
+      return { code: 'VALUE_MISSING', path: childPath(path, params.missingProperty), message };
     }
     case 'additionalProperties':
       return unknownName(error, params.additionalProperty, path);
     case 'unevaluatedProperties':
       return unknownName(error, params.unevaluatedProperty, path);
     case 'false schema':
-      return { code: code('VALUE_UNKNOWN'), path, message: 'is unknown here' };
+      return { code: 'VALUE_UNKNOWN', path, message: 'is unknown here' };
     case 'propertyNames':
       return unknownName(error, params.propertyName, path);
     case 'type': {
       const types = [params.type].flat().map((type: string) => TYPES[type] ?? type);
-      return { code: code('VALUE_TYPE'), path, message: `must be ${types.join(' or ')}`, found: show(data) };
+      return { code: 'VALUE_TYPE', path, message: `must be ${types.join(' or ')}`, found: show(data) };
     }
     case 'enum':
       return notAmong(params.allowedValues, data, path);
@@ -132,17 +130,17 @@ function problemOf(error: ErrorObject, inner: readonly ErrorObject[], path: stri
     case 'format':
       if (params.format === 're2') return badPattern(data, path);
   }
-  return { code: code('VALUE_INVALID'), path, message: sentence(error), found: show(data) };
+  return { code: 'VALUE_INVALID', path, message: sentence(error), found: show(data) };
 }
 
-function unknownName(error: ErrorObject, name: string, path: string): Problem {
+function unknownName(error: ErrorObject, name: string, path: string): CodedProblem {
   const properties = error.parentSchema?.properties;
   const allowed = isPlainObject(properties)
     ? Object.keys(properties).filter((key) => properties[key] !== false)
     : [];
   const nearest = nearestName(name, allowed);
   return {
-    code: code('VALUE_UNKNOWN'),
+    code: 'VALUE_UNKNOWN',
     path: childPath(path, name),
     message: 'is unknown here',
     ...(allowed.length === 0 ? {} : { allowed }),
@@ -150,11 +148,11 @@ function unknownName(error: ErrorObject, name: string, path: string): Problem {
   };
 }
 
-function notAmong(values: readonly unknown[], found: unknown, path: string): Problem {
+function notAmong(values: readonly unknown[], found: unknown, path: string): CodedProblem {
   const names = values.filter((value) => typeof value === 'string');
   const nearest = typeof found === 'string' ? nearestName(found, names) : undefined;
   return {
-    code: code('VALUE_NOT_ALLOWED'),
+    code: 'VALUE_NOT_ALLOWED',
     path,
     message: 'is not one of the allowed values',
     found: show(found),
@@ -164,7 +162,7 @@ function notAmong(values: readonly unknown[], found: unknown, path: string): Pro
 }
 
 /** What the alternatives have in common, where they have: a list of values, or types. */
-function fitsNone(error: ErrorObject, inner: readonly ErrorObject[], path: string): Problem {
+function fitsNone(error: ErrorObject, inner: readonly ErrorObject[], path: string): CodedProblem {
   const here = inner.filter((each) => each.instancePath === error.instancePath);
   const listed = here.find((each) => each.keyword === 'enum');
   if (listed !== undefined) return notAmong(listed.params.allowedValues, error.data, path);
@@ -172,23 +170,23 @@ function fitsNone(error: ErrorObject, inner: readonly ErrorObject[], path: strin
   if (required.length > 0 && required.length === inner.length) {
     const names = [...new Set(required.map((each) => String(each.params.missingProperty)))];
     const message = `needs ${names.join(', or ')}`;
-    return { code: code('VALUE_MISSING'), path, message };
+    return { code: 'VALUE_MISSING', path, message };
   }
   if (here.length > 0 && here.length === inner.length && here.every((each) => each.keyword === 'type')) {
     const types = [...new Set(here.flatMap((each) => [each.params.type].flat() as string[]))];
     const message = `must be ${types.map((type) => TYPES[type] ?? type).join(' or ')}`;
-    return { code: code('VALUE_TYPE'), path, message, found: show(error.data) };
+    return { code: 'VALUE_TYPE', path, message, found: show(error.data) };
   }
   const several = Array.isArray(error.params.passingSchemas);
   const message = several ? 'fits several alternatives, of which one alone may fit' : 'fits no alternative';
-  return { code: code('VALUE_INVALID'), path, message, found: show(error.data) };
+  return { code: 'VALUE_INVALID', path, message, found: show(error.data) };
 }
 
-function badPattern(found: unknown, path: string): Problem {
+function badPattern(found: unknown, path: string): CodedProblem {
   const checked = checkPattern(String(found));
   const proposal = checked.ok ? undefined : checked.proposal;
   return {
-    code: code('VALUE_INVALID'),
+    code: 'VALUE_INVALID',
     path,
     message: `is not a valid pattern${checked.ok ? '' : `: ${checked.message}`}`,
     found: show(found),

@@ -1,0 +1,80 @@
+import type { z } from 'zod';
+import { isPlainObject } from '../json.js';
+import { nearestName, show } from '../problem.js';
+import { issueProblem } from '../scenario/issues.js';
+import { childPath } from '../scenario/json-scan.js';
+import { isExtension } from '../scenario/schema.js';
+import type { CodedProblem, RegistryCode } from './codes.js';
+
+/** Takes a problem, still without its file. */
+export type Report = (problem: CodedProblem) => void;
+
+export type Raw = Readonly<Record<string, unknown>>;
+export type Shape = Readonly<Record<string, z.ZodType>>;
+
+const CODES: Readonly<Record<string, RegistryCode>> = {
+  invalid_type: 'WRONG_TYPE',
+  invalid_value: 'NOT_ALLOWED',
+};
+
+/** The value of a key of the object's own. */
+export function own(raw: Raw, key: string): unknown {
+  return Object.hasOwn(raw, key) ? raw[key] : undefined;
+}
+
+/** `nearest` as an optional property, for a name that is not among `allowed`. */
+export function nearestOf(found: unknown, allowed: readonly string[]): { nearest?: string } {
+  const nearest = typeof found === 'string' ? nearestName(found, allowed) : undefined;
+  return nearest === undefined ? {} : { nearest };
+}
+
+/** Reports every key that is neither allowed nor the author’s own (`x-…`). */
+export function reportUnknownKeys(raw: Raw, allowed: readonly string[], path: string, report: Report): void {
+  for (const key of Object.keys(raw)) {
+    if (allowed.includes(key) || isExtension(key)) continue;
+    report({
+      code: 'UNKNOWN_KEY',
+      path: childPath(path, key),
+      message: 'unknown key',
+      allowed: [...allowed],
+      ...nearestOf(key, allowed),
+    });
+  }
+}
+
+/** Each field by its own schema, so that one bad field hides none of the others. */
+export function readFields(shape: Shape, raw: Raw, path: string, report: Report): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  for (const [key, schema] of Object.entries(shape)) {
+    const value = own(raw, key);
+    const parsed = schema.safeParse(value);
+    if (parsed.success) {
+      if (parsed.data !== undefined) fields[key] = parsed.data;
+    } else reportIssues(parsed.error, value, childPath(path, key), report);
+  }
+  return fields;
+}
+
+function reportIssues(error: z.ZodError, value: unknown, path: string, report: Report): void {
+  for (const issue of error.issues) {
+    const problem = issueProblem(issue, value, path);
+    const code = problem.found === undefined ? 'MISSING_FIELD' : (CODES[issue.code] ?? 'BAD_VALUE');
+    report({ ...problem, code });
+  }
+}
+
+/** An object inside a document that has these fields and no others; undefined where it is not given. */
+export function readObject(
+  shape: Shape,
+  value: unknown,
+  path: string,
+  report: Report,
+): Record<string, unknown> | undefined {
+  if (value === undefined) return undefined;
+  if (!isPlainObject(value)) {
+    report({ code: 'WRONG_TYPE', path, message: 'must be an object', found: show(value) });
+    return undefined;
+  }
+  reportUnknownKeys(value, Object.keys(shape), path, report);
+  return readFields(shape, value, path, report);
+}

@@ -1,0 +1,64 @@
+import {
+  type Attachment,
+  isSkill,
+  isValidation,
+  type RegistryDocument,
+  type RegistryEntry,
+  type ToolDocument,
+} from './model.js';
+import { formatTimeout } from './timeout.js';
+
+/** Keys in the order in which a person would write them. */
+const ORDER = [
+  ...['kind', 'name', 'description', 'source', 'mode'],
+  ...['wraps', 'argument_mapping', 'transform', 'validator', 'code', 'command'],
+  ...['mcp_server', 'mcp_tool_name', 'annotations', 'graph', 'tools'],
+  ...['input_schema', 'output_schema', 'resource_slots', 'capability', 'lifecycle'],
+  ...['timeout', 'idempotent', 'retry', 'confirm'],
+];
+
+function asWritten(document: RegistryDocument): Record<string, unknown> {
+  if (isSkill(document)) return { ...document };
+  const { timeout_ms, lifecycle, ...rest }: ToolDocument = document;
+  const written: Record<string, unknown> = { ...rest };
+  if (timeout_ms !== undefined) written.timeout = formatTimeout(timeout_ms);
+  if (Object.keys(lifecycle).length > 0) written.lifecycle = lifecycle;
+  if (isValidation(document) && document.confirm === 0) delete written.confirm;
+  return written;
+}
+
+function attachmentView({ id, resource, scope, target, slot, ...rest }: Attachment): Record<string, unknown> {
+  return {
+    id,
+    resource,
+    scope,
+    ...(target === null ? {} : { [scope]: target }),
+    ...(slot === null ? {} : { slot }),
+    arguments: rest.arguments,
+    attached_at: new Date(rest.attachedAt).toISOString(),
+    actor: rest.actor,
+  };
+}
+
+/**
+ * What `show` prints: the document as a user would write it (registered again, it is unchanged), then
+ * its version, when it was registered and by whom, what it replaced, and its attachments.
+ */
+export function documentView(
+  entry: RegistryEntry,
+  attachments: readonly Attachment[],
+): Record<string, unknown> {
+  const { document, version, registeredAt, actor, previous } = entry;
+  const written = asWritten(document);
+  const ordered = ORDER.flatMap((key): [string, unknown][] =>
+    Object.hasOwn(written, key) ? [[key, written[key]]] : [],
+  );
+  // A built-in tool was never registered.
+  const registered =
+    version === '' ? {} : { version, registered_at: new Date(registeredAt).toISOString(), actor, previous };
+  return {
+    ...Object.fromEntries(ordered),
+    ...registered,
+    ...(isValidation(document) ? { attachments: attachments.map(attachmentView) } : {}),
+  };
+}

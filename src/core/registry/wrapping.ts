@@ -1,0 +1,127 @@
+import { show } from '../problem.js';
+import { childPath } from '../scenario/json-scan.js';
+import { chainOf, inputSchemaIfAny, MOST_WRAPPINGS, timeoutOf } from './closure.js';
+import type { CodedProblem } from './codes.js';
+import { nearestOf } from './fields.js';
+import { schemaProblems } from './json-schema.js';
+import { callableNames, type Entries } from './lookup.js';
+import { argumentNames, type Mapping, mappedSchema, UnfollowedSchema } from './mapping.js';
+import { type CallableDocument, isSkill, type JsonObject, type ValidationDocument } from './model.js';
+import { formatTimeout } from './timeout.js';
+
+type Wrapping = ValidationDocument & { wraps: string };
+
+/**
+ * Everything that keeps a validation from wrapping what it names (DESIGN 4.2, 4.3), with the registry as
+ * it would be. `broken` are names of documents that were refused for themselves: what follows from them
+ * is not told once more.
+ */
+export function wrappingProblems(
+  entries: Entries,
+  document: Wrapping,
+  broken: ReadonlySet<string>,
+): CodedProblem[] {
+  const { name, wraps } = document;
+  const followed = chainOf(entries, name);
+  const names = followed.ok ? followed.chain.map((each) => each.name) : followed.names;
+  if (names.some((each) => broken.has(each))) return [];
+  if (followed.ok) return innerProblems(document, followed.chain.slice(1));
+  const path = 'wraps';
+  const found = names.join(' > ');
+  switch (followed.trouble) {
+    case 'unknown':
+      // Further in, it is the problem of the one that names it.
+      return names.at(-1) === wraps ? [unknown(entries, wraps)] : [];
+    case 'cycle':
+      return names.at(-1) === name
+        ? [{ code: 'WRAPS_CYCLE', path, message: 'would wrap itself', found }]
+        : [];
+    case 'depth': {
+      const message = `wraps more than ${MOST_WRAPPINGS} deep`;
+      return [{ code: 'WRAPS_TOO_DEEP', path, message, found }];
+    }
+  }
+}
+
+function unknown(entries: Entries, wraps: string): CodedProblem {
+  const named = entries.get(wraps)?.document;
+  const message =
+    named !== undefined && isSkill(named)
+      ? 'is a skill; only tools and validations can be wrapped'
+      : 'is no registered tool or validation';
+  const nearest = nearestOf(wraps, callableNames({ entries }));
+  return { code: 'WRAPS_UNKNOWN', path: 'wraps', message, found: wraps, ...nearest };
+}
+
+function innerProblems(document: Wrapping, inner: CallableDocument[]): CodedProblem[] {
+  const [wrapped] = inner;
+  if (wrapped === undefined) return [];
+  const resolved = { chain: inner };
+  const problems: CodedProblem[] = [];
+  if (!wrapped.capability.read_only || wrapped.capability.writes) problems.push(writing(wrapped));
+  const longest = timeoutOf(resolved);
+  if (document.timeout_ms !== undefined && document.timeout_ms > longest) {
+    const message = `is longer than that of ${wrapped.name}, ${formatTimeout(longest)}; wrapping can only shorten it`;
+    const found = formatTimeout(document.timeout_ms);
+    problems.push({ code: 'TIMEOUT_TOO_LONG', path: 'timeout', message, found });
+  }
+  const schema = inputSchemaIfAny(resolved);
+  if (schema === undefined) return problems;
+  return [...problems, ...mappingProblems(document.argument_mapping ?? {}, schema)];
+}
+
+/** ADR, Constraints: what a validation runs must be known not to write. */
+function writing({ name, source, capability }: CallableDocument): CodedProblem {
+  const message = capability.writes
+    ? `wraps ${name}, which writes or does not say that it does not; if it does not, register it with read_only: true`
+    : `wraps ${name}, which is not read-only; if it is, register it with read_only: true`;
+  const hint = source === 'mcp' ? `${message}, or with annotations that say so` : message;
+  return { code: 'WRAPS_WRITING', path: 'wraps', message: hint, found: name };
+}
+
+function mappingProblems(mapping: Mapping, schema: JsonObject): CodedProblem[] {
+  const known = argumentNames(schema);
+  const path = 'argument_mapping';
+  const problems = Object.entries(mapping).flatMap(([name, each]): CodedProblem[] => {
+    const at = childPath(path, name);
+    if (known !== undefined && !known.includes(name)) {
+      const message = 'is no argument of the wrapped tool';
+      return [{ code: 'MAPPING_UNKNOWN', path: at, message, allowed: known, ...nearestOf(name, known) }];
+    }
+    return 'value' in each ? valueProblems(schema, name, each.value, `${at}.value`) : [];
+  });
+  return problems.length > 0 ? problems : [...incomplete(mapping, schema), ...unfollowed(mapping, schema)];
+}
+
+function valueProblems(schema: JsonObject, name: string, value: unknown, path: string): CodedProblem[] {
+  const properties = (schema.properties ?? {}) as JsonObject;
+  if (!Object.hasOwn(properties, name)) return [];
+  const { $defs = {}, definitions = {} } = schema;
+  const own = { allOf: [properties[name] ?? true], $defs, definitions };
+  return schemaProblems(own, value, path).map((each) => ({ ...each, code: 'MAPPING_VALUE' }));
+}
+
+/** A name that `from` uses no longer reaches the argument that has it. */
+function incomplete(mapping: Mapping, schema: JsonObject): CodedProblem[] {
+  const used = Object.values(mapping).flatMap((each) => ('from' in each ? [each.from] : []));
+  const required = (schema.required ?? []) as string[];
+  return required
+    .filter((name) => used.includes(name) && !Object.hasOwn(mapping, name))
+    .map((name) => {
+      const message = `the required argument ${name} could not be given: its name stands for another; map it as well`;
+      return { code: 'MAPPING_INCOMPLETE', path: 'argument_mapping', message };
+    });
+}
+
+function unfollowed(mapping: Mapping, schema: JsonObject): CodedProblem[] {
+  try {
+    mappedSchema(schema, mapping);
+    return [];
+  } catch (error) {
+    if (!(error instanceof UnfollowedSchema)) throw error;
+    const message = `cannot be followed through the input_schema of the wrapped tool, because of ${error.message}`;
+    return [
+      { code: 'MAPPING_UNSUPPORTED', path: 'argument_mapping', message, found: show(Object.keys(mapping)) },
+    ];
+  }
+}
