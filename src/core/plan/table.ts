@@ -12,7 +12,7 @@ export interface PlanRow {
   to: Phase | null;
   /** What is emitted, in this order. */
   events: readonly PlanEventName[];
-  /** Under which condition, without colons and semicolons, which Mermaid takes for its own. */
+  /** Under which condition; empty for always. */
   when: string;
 }
 
@@ -173,13 +173,11 @@ const ROWS = [
 export const PLAN_ROWS: readonly PlanRow[] = ROWS;
 export type PlanRowId = (typeof ROWS)[number]['id'];
 
-/** The rows that change a plan as a Mermaid state diagram. */
+/** The rows that change a plan, by their names, as a Mermaid state diagram. */
 export function planDiagram(): string {
-  const edges = PLAN_ROWS.flatMap(({ from, input, to, when }) => {
-    if (to === null) return [];
-    const label = when === '' ? input : `${input} (${when})`;
-    return from.map((phase) => `    ${phase ?? '[*]'} --> ${to}: ${label}`);
-  });
+  const edges = PLAN_ROWS.flatMap(({ id, from, to }) =>
+    to === null ? [] : from.map((phase) => `    ${phase ?? '[*]'} --> ${to}: ${id}`),
+  );
   const ends = [...TERMINAL_PHASES].map((phase) => `    ${phase} --> [*]`);
   return ['stateDiagram-v2', ...edges, ...ends].join('\n');
 }

@@ -93,6 +93,8 @@ describe('a fix', () => {
     expect(life.state).toMatchObject({ fixes: 1, attempt: 2, awaits: { stage: 'failed_first' } });
     expect(keys(asked(life)?.checks)).toEqual(['lint']);
     expect(keys(asked(life)?.rest)).toEqual(['tests', 'style']);
+    const every = [...(asked(life)?.checks ?? []), ...(asked(life)?.rest ?? [])];
+    expect(new Set(every.map(({ subject }) => subject))).toEqual(new Set(['digest 2']));
     const first = life.state?.awaits?.evaluation;
     life.decide();
     expect(life.state).toMatchObject({ fixes: 1, attempt: 2, awaits: { stage: 'rest' }, phase: 'validate' });
@@ -373,8 +375,8 @@ describe('cancelling', () => {
   });
 });
 
-describe('the same decision twice', () => {
-  it('moves the plan once', () => {
+describe('a decision', () => {
+  it('moves the plan once, and no other than the one that waits for it', () => {
     const life = submitted();
     const verdict = life.verdict(fails);
     life.send({ type: 'decided', verdict });
