@@ -14,7 +14,7 @@ const ABOUT: Readonly<Record<Kind, string>> = {
 };
 
 const ADD_EXAMPLES: Readonly<Record<Kind, string[]>> = {
-  tool: ['sluice tool add tools/', 'cat line-count.yaml | sluice tool add -'],
+  tool: ['cat line-count.yaml | sluice tool add -', 'sluice tool add tools/'],
   validation: ['sluice validation add validations/ tools/coverage.yaml'],
   skill: ['sluice skill add review.yaml'],
 };

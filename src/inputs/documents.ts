@@ -3,6 +3,7 @@ import { extname, join } from 'node:path';
 import { type Problem, SluiceError } from '../core/problem.js';
 import type { Kind } from '../core/registry/model.js';
 import type { GivenDocument } from '../core/registry/register.js';
+import type { InputCode } from './codes.js';
 import { readText } from './read-text.js';
 import { readFailure } from './text.js';
 import { type ReadAnswer, readJson, readYaml } from './yaml-documents.js';
@@ -16,10 +17,12 @@ const ENDINGS = ['.yaml', '.yml', '.json'];
 /** `-`: standard input. */
 const STDIN = '-';
 
+const EMPTY: InputCode = 'NO_DOCUMENT';
+
 type Found = { file: string } | { problem: Problem };
 
 const unreadable = (file: string, message: string): Found => ({
-  problem: { code: 'UNREADABLE', file, path: '', message },
+  problem: { code: 'UNREADABLE' satisfies InputCode, file, path: '', message },
 });
 
 /** Files of documents in a folder and below it, by name; each real folder once, so that links end. */
@@ -57,7 +60,7 @@ async function expand(path: string): Promise<Found[]> {
   const allowed = ENDINGS.map((ending) => `*${ending}`);
   return [
     {
-      problem: { code: 'NO_DOCUMENT', file: path, path: '', message: 'holds no files of documents', allowed },
+      problem: { code: EMPTY, file: path, path: '', message: 'holds no files of documents', allowed },
     },
   ];
 }
@@ -80,10 +83,10 @@ async function readFileOf(
 ): Promise<{ given: GivenDocument[] } | { problems: Problem[] }> {
   const read = await readText(file === STDIN ? stdin : file, MAX_DOCUMENT_BYTES);
   if ('message' in read) {
-    const code = read.message.startsWith('is larger') ? 'TOO_LARGE' : 'UNREADABLE';
+    const code: InputCode = read.message.startsWith('is larger') ? 'TOO_LARGE' : 'UNREADABLE';
     return { problems: [{ code, file, path: '', message: read.message }] };
   }
-  const nothing: Problem = { code: 'NO_DOCUMENT', file, path: '', message: 'holds no document' };
+  const nothing: Problem = { code: EMPTY, file, path: '', message: 'holds no document' };
   if (read.text.trim() === '') return { problems: [nothing] };
   const answer = parse(file, read.text);
   if ('problems' in answer) return { problems: answer.problems.map((problem) => ({ file, ...problem })) };

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { lstat, readdir, readFile, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { readFailure } from './text.js';
 
 /** Limits of one snapshot: it travels through Redis to every worker that judges it. */
 export const MAX_SNAPSHOT_BYTES = 8 * 2 ** 20;
-const MAX_SNAPSHOT_FILES = 10_000;
+const MAX_SNAPSHOT_ENTRIES = 10_000;
 const MIB = 2 ** 20;
 
 /** What changes without the work changing, so that no digest would ever be the same twice. */
@@ -23,6 +23,8 @@ class Refused extends Error {}
 interface Walk {
   root: string;
   files: [path: string, content: FileContent][];
+  /** Files, folders and links seen: links can lead to one folder in very many ways. */
+  entries: number;
   bytes: number;
 }
 
@@ -33,8 +35,6 @@ export function contentOf(bytes: Buffer): FileContent {
 }
 
 async function addFile(walk: Walk, path: string, size: number, name: string): Promise<void> {
-  if (walk.files.length >= MAX_SNAPSHOT_FILES)
-    throw new Refused(`holds more than ${MAX_SNAPSHOT_FILES} files, which is more than a snapshot takes`);
   const tooLarge = `holds more than ${MAX_SNAPSHOT_BYTES / MIB} MiB, which is more than a snapshot takes`;
   if (walk.bytes + size > MAX_SNAPSHOT_BYTES) throw new Refused(tooLarge);
   const bytes = await readFile(path);
@@ -43,20 +43,26 @@ async function addFile(walk: Walk, path: string, size: number, name: string): Pr
   walk.files.push([name, contentOf(bytes)]);
 }
 
-async function addEntry(walk: Walk, path: string, inside: string, above: readonly string[]): Promise<void> {
-  const failed = (error: unknown) => {
-    throw new Refused(`${inside} ${readFailure(error)}`);
-  };
-  const real = await realpath(path).catch(failed);
+/** What a link leads to, which must lie in the folder. */
+async function target(walk: Walk, path: string, inside: string): Promise<string> {
+  const real = await realpath(path).catch((error) => refuse(error, inside));
   const root = walk.root.endsWith(sep) ? walk.root : walk.root + sep;
-  if (real !== walk.root && !real.startsWith(root))
-    throw new Refused(`${inside} is a symbolic link that leaves the folder`);
-  const info = await stat(real).catch(failed);
-  if (info.isFile()) await addFile(walk, real, info.size, inside).catch((error) => refuse(error, inside));
-  else if (!info.isDirectory()) throw new Refused(`${inside} is a device, a pipe or a socket, not a file`);
-  else if (above.includes(real))
-    throw new Refused(`${inside} is a symbolic link to a folder that it lies in`);
-  else await addFolder(walk, path, `${inside}/`, [...above, real]);
+  if (real === walk.root || real.startsWith(root)) return real;
+  throw new Refused(`${inside} is a symbolic link that leaves the folder`);
+}
+
+/** `path` and those `above` are real: without links on the way. */
+async function addEntry(walk: Walk, path: string, inside: string, above: readonly string[]): Promise<void> {
+  walk.entries += 1;
+  if (walk.entries > MAX_SNAPSHOT_ENTRIES)
+    throw new Refused(`holds more than ${MAX_SNAPSHOT_ENTRIES} files, which is more than a snapshot takes`);
+  const info = await lstat(path).catch((error) => refuse(error, inside));
+  if (info.isFile()) return addFile(walk, path, info.size, inside).catch((error) => refuse(error, inside));
+  if (info.isDirectory()) return addFolder(walk, path, `${inside}/`, [...above, path]);
+  if (!info.isSymbolicLink()) throw new Refused(`${inside} is a device, a pipe or a socket, not a file`);
+  const real = await target(walk, path, inside);
+  if (above.includes(real)) throw new Refused(`${inside} is a symbolic link to a folder that it lies in`);
+  return addEntry(walk, real, inside, above);
 }
 
 function refuse(error: unknown, inside: string): never {
@@ -86,7 +92,7 @@ export async function folderSnapshot(
 ): Promise<{ value: FolderSnapshot } | { message: string }> {
   try {
     const root = await realpath(folder);
-    const walk: Walk = { root, files: [], bytes: 0 };
+    const walk: Walk = { root, files: [], entries: 0, bytes: 0 };
     await addFolder(walk, root, '', [root]);
     return { value: { files: Object.fromEntries(walk.files) } };
   } catch (error) {

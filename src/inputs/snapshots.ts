@@ -2,14 +2,17 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Problem } from '../core/problem.js';
+import type { InputCode } from './codes.js';
 import { contentOf, folderSnapshot, MAX_SNAPSHOT_BYTES } from './folder-snapshot.js';
 import { decode, readFailure } from './text.js';
 import { type ReadAnswer, readJson, readYaml } from './yaml-documents.js';
 
 type Read = { value: unknown } | { problems: Problem[] };
 
+const BAD: InputCode = 'BAD_SNAPSHOT';
+
 const failed = (message: string, more: Partial<Problem> = {}): Read => ({
-  problems: [{ code: 'BAD_SNAPSHOT', path: '', message, ...more }],
+  problems: [{ code: BAD, path: '', message, ...more }],
 });
 
 async function readBytes(source: string | NodeJS.ReadableStream): Promise<Buffer | string> {
@@ -83,7 +86,7 @@ export function splitNamed(
   const at = given.indexOf('=');
   if (at > 0 && at < given.length - 1) return { name: given.slice(0, at), rest: given.slice(at + 1) };
   const message = `expected NAME=${rest}; what has no option of its own comes before the options`;
-  return { code: 'USAGE', path: option, message, found: given };
+  return { code: 'NOT_NAMED' satisfies InputCode, path: option, message, found: given };
 }
 
 async function readMany(file: string, stdin: NodeJS.ReadableStream): Promise<Read> {
@@ -119,7 +122,7 @@ export async function readSnapshots(
     }
     const path = `--snapshot ${named.name}`;
     if (found.has(named.name))
-      problems.push({ code: 'BAD_SNAPSHOT', path, message: 'is given twice', found: named.name });
+      problems.push({ code: BAD, path, message: 'is given twice', found: named.name });
     const read = await readEvidence(named.rest);
     if ('problems' in read)
       problems.push(

@@ -1,16 +1,19 @@
 import {
   type Document,
+  isMap,
   isNode,
   isScalar,
   isSeq,
   LineCounter,
   parseAllDocuments,
   visit,
+  type YAMLMap,
   type YAMLWarning,
 } from 'yaml';
 import { isPlainObject } from '../core/json.js';
 import type { Problem } from '../core/problem.js';
 import { linesOf, positionOf, scanJson } from '../core/scenario/json-scan.js';
+import type { InputCode } from './codes.js';
 import { jsonPath } from './json-path.js';
 
 /** A value of a text, and the line (from 1) at which it begins. */
@@ -36,14 +39,12 @@ const MOST_EXPANDED = 16 * 2 ** 20;
 /** Problems of one text that are told: one slip can make hundreds. */
 const MOST_TOLD = 20;
 
-const TOO_DEEP = { code: 'TOO_DEEP', message: `is nested deeper than ${MOST_LEVELS} levels` };
+type Complaint = { code: InputCode; message: string };
 
-type Complaint = { code: string; message: string };
+const TOO_DEEP: Complaint = { code: 'TOO_DEEP', message: `is nested deeper than ${MOST_LEVELS} levels` };
 
 /** What the parser complains of, in words of ours where its own do not say what to do. */
 function complaint(error: { code: string; message: string }): Complaint {
-  if (error.code === 'DUPLICATE_KEY')
-    return { code: 'DUPLICATE_KEY', message: 'the key appears twice in its mapping' };
   if (error.code === 'TAG_RESOLVE_FAILED')
     return { code: 'CUSTOM_TAG', message: `the value has a tag of its own (${error.message})` };
   // The parser reports its own exhausted stack as an error of the text.
@@ -52,24 +53,37 @@ function complaint(error: { code: string; message: string }): Complaint {
   return { code: 'SYNTAX', message: `is not valid YAML: ${text}` };
 }
 
-/** Keys that are no text, and nesting that would exhaust the stack. */
+/** The keys of a mapping that are no text, or there already. */
+function keyProblems(map: YAMLMap, lineOf: (offset: number) => number): Problem[] {
+  const seen = new Set<string>();
+  const problems: Problem[] = [];
+  for (const { key } of map.items) {
+    const text = isScalar(key) && typeof key.value === 'string' ? key.value : undefined;
+    const isNew = text !== undefined && !seen.has(text);
+    if (text !== undefined) seen.add(text);
+    if (isNew) continue;
+    const line = lineOf(isNode(key) ? (key.range?.[0] ?? 0) : 0);
+    const found = isScalar(key) ? { found: key.source ?? String(key.value) } : {};
+    const told: Complaint =
+      text === undefined
+        ? { code: 'KEY_NOT_TEXT', message: 'a key is no text; put it in quotes' }
+        : { code: 'DUPLICATE_KEY', message: 'the key appears twice in its mapping' };
+    problems.push({ ...told, line, path: '', ...found });
+  }
+  return problems;
+}
+
+/** Keys that are no text or appear twice, and nesting that would exhaust the stack. */
 function structureProblems(document: Document.Parsed, lineOf: (offset: number) => number): Problem[] {
   const problems: Problem[] = [];
-  visit(document, {
-    Node(_key, node, path) {
-      // Of a mapping's level, the mapping and the pair are each a step.
-      if (path.length <= 2 * MOST_LEVELS) return undefined;
+  visit(document, (_key, node, path) => {
+    // Of a mapping's level, the mapping and the pair are each a step.
+    if (isNode(node) && path.length > 2 * MOST_LEVELS) {
       problems.push({ ...TOO_DEEP, line: lineOf(node.range?.[0] ?? 0), path: '' });
       return visit.BREAK;
-    },
-    Pair(_key, { key }) {
-      if (isScalar(key) && typeof key.value === 'string') return undefined;
-      const found = isScalar(key) ? { found: key.source ?? String(key.value) } : {};
-      const line = lineOf(isNode(key) ? (key.range?.[0] ?? 0) : 0);
-      const message = 'a key is no text; put it in quotes';
-      problems.push({ code: 'KEY_NOT_TEXT', line, path: '', message, ...found });
-      return visit.SKIP;
-    },
+    }
+    if (isMap(node)) problems.push(...keyProblems(node, lineOf));
+    return undefined;
   });
   return problems;
 }
@@ -142,7 +156,13 @@ function readOne(
 export function readYaml(text: string, options: ReadOptions): ReadAnswer {
   const lines = new LineCounter();
   const lineOf = (offset: number) => Math.max(1, lines.linePos(offset).line);
-  const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, logLevel: 'silent' });
+  // The parser looks for keys that appear twice in quadratic time: that is done here.
+  const parsed = parseAllDocuments(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    logLevel: 'silent',
+    uniqueKeys: false,
+  });
   const documents: ReadDocument[] = [];
   const problems: Problem[] = [];
   for (const document of parsed) {
@@ -158,8 +178,8 @@ export function readJson(text: string, options: ReadOptions): ReadAnswer {
   const { fatal, flaws } = scanJson(text);
   const problems = (fatal === undefined ? flaws : [fatal]).map(({ offset, path, message }) => {
     const { line, column } = positionOf(text, offset);
-    if (fatal === undefined) return { code: 'DUPLICATE_KEY', line, path, message };
-    const code = message.startsWith('nested deeper') ? 'TOO_DEEP' : 'SYNTAX';
+    if (fatal === undefined) return { code: 'DUPLICATE_KEY' satisfies InputCode, line, path, message };
+    const code: InputCode = message.startsWith('nested deeper') ? 'TOO_DEEP' : 'SYNTAX';
     return { code, line, path, message: `is not valid JSON: ${message} (line ${line}, column ${column})` };
   });
   if (problems.length > 0) return { problems: problems.slice(0, MOST_TOLD) };

@@ -11,6 +11,11 @@ const PAGE = 500;
 const WAIT_MS = 500;
 const GIST_KEYS = ['batch', 'run', 'scenario', 'label', 'outcome', 'decision', 'total', 'passed', 'failed'];
 const MORE_GIST_KEYS = ['errored', 'sink', 'event_type', 'reason'];
+/** What a plan's events say besides; `revision` and the like stand where one reads the timeline. */
+const PLAN_KEYS = ['plan', 'stage', 'from', 'to', 'revision', 'attempt', 'fix', 'strategy_revision', 'limit'];
+const MORE_PLAN_KEYS = ['actor', 'validation', 'resource', 'next_on_failure', 'message'];
+/** UTF-16 units of one value in the gist. */
+const MOST_SHOWN = 200;
 
 /** `evaluation.failed` for `dev.sluice.evaluation.failed.v1`. */
 export function shortType(type: string): string {
@@ -38,14 +43,16 @@ function verdictGist({ score, gates }: Record<string, unknown>): string[] {
   ];
 }
 
+const cut = (text: string) => (text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN - 1)}…` : text);
+
 /** One line for people: time, type, subject, and the gist of the data. */
 export function eventLine({ json }: Pick<OutboxEvent, 'json'>): string {
   const event = JSON.parse(json) as ParsedEvent;
   const data = event.data ?? {};
-  const gist = [...GIST_KEYS, ...MORE_GIST_KEYS].flatMap((key) => {
+  const gist = [...PLAN_KEYS, ...GIST_KEYS, ...MORE_GIST_KEYS, ...MORE_PLAN_KEYS].flatMap((key) => {
     const value = data[key];
     if (value === event.subject) return [];
-    return typeof value === 'string' || typeof value === 'number' ? [`${key}=${value}`] : [];
+    return typeof value === 'string' || typeof value === 'number' ? [`${key}=${cut(String(value))}`] : [];
   });
   const text = [...gist, ...verdictGist(data)].join(' ');
   return plain(`${event.time}  ${shortType(event.type)}  ${event.subject}  ${text}`).trimEnd();
@@ -56,15 +63,18 @@ export interface TailFilter {
   /** Short names; empty: all. */
   types: ReadonlySet<string>;
   batch: string | undefined;
+  plan: string | undefined;
   /** Milliseconds since the epoch. */
   since: number | undefined;
 }
 
-export function wantsEvent({ type, json }: OutboxEvent, { types, batch, since }: TailFilter): boolean {
+export function wantsEvent({ type, json }: OutboxEvent, filter: TailFilter): boolean {
+  const { types, batch, plan, since } = filter;
   if (types.size > 0 && !types.has(shortType(type))) return false;
-  if (batch === undefined && since === undefined) return true;
+  if (batch === undefined && plan === undefined && since === undefined) return true;
   const event = JSON.parse(json) as ParsedEvent;
   if (batch !== undefined && event.correlationid !== batch) return false;
+  if (plan !== undefined && event.subject !== plan && event.data?.plan !== plan) return false;
   return since === undefined || Date.parse(event.time) >= since;
 }
 
@@ -72,10 +82,11 @@ export interface TailOptions extends FleetOptions {
   follow: boolean;
   type?: string[];
   batch?: string;
+  plan?: string;
   since?: string;
 }
 
-/** Reads `--type`, `--batch` and `--since`; what is wrong goes to `problems`. `now` in milliseconds. */
+/** Reads `--type`, `--batch`, `--plan` and `--since`; what is wrong goes to `problems`. `now` in milliseconds. */
 export function tailFilter(options: TailOptions, now: number, problems: ProblemList): TailFilter {
   const types = new Set<string>();
   for (const type of options.type ?? []) {
@@ -87,7 +98,12 @@ export function tailFilter(options: TailOptions, now: number, problems: ProblemL
     const message = 'expected a duration such as 90s, 30m, 24h or 7d';
     problems.add({ path: '--since', message, found: JSON.stringify(options.since) });
   }
-  return { types, batch: options.batch, since: ago === undefined ? undefined : now - ago };
+  return {
+    types,
+    batch: options.batch,
+    plan: options.plan,
+    since: ago === undefined ? undefined : now - ago,
+  };
 }
 
 /** `sluice events tail`: from the oldest event that is kept, and on; answers 0. */

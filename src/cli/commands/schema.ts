@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { configSchema } from '../../../config/schema.js';
 import { evaluateDocumentSchema, evaluationDocumentSchema } from '../../core/document.js';
 import { nearestName, SluiceError } from '../../core/problem.js';
+import { documentJsonSchemas } from '../../core/registry/document.js';
 import { ruleResultSchema } from '../../core/result.js';
 import { runRecordSchema } from '../../core/run-record.js';
 import { scenarioJsonSchema } from '../../core/scenario/schema.js';
@@ -22,6 +23,12 @@ export const SCHEMAS: Readonly<Record<string, Named>> = {
   result: { about: 'the result of one check', create: output(ruleResultSchema) },
   evaluation: { about: 'one evaluation, as reports show it', create: output(evaluationDocumentSchema) },
   batch: { about: 'the document of evaluate --json', create: output(evaluateDocumentSchema) },
+  tool: { about: 'a tool, as `tool add` reads it', create: documentJsonSchemas.tool },
+  validation: {
+    about: 'a validation, as `validation add` reads it',
+    create: documentJsonSchemas.validation,
+  },
+  skill: { about: 'a skill, as `skill add` reads it', create: documentJsonSchemas.skill },
   config: { about: 'the settings file', create: input(configSchema) },
 };
 

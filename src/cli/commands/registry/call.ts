@@ -45,9 +45,8 @@ function document(tool: ResolvedTool, answer: ToolAnswer): Record<string, unknow
     const { kind, reason, message } = answer;
     return { tool: name, kind, reason, message };
   }
-  const { outcome, message, data, noData } = answer.verdict;
-  const marked = noData === true && outcome === 'pass' ? { ...data, vacuous: true } : data;
-  return { tool: name, kind: answer.kind, outcome, passed: outcome === 'pass', message, data: marked };
+  const { outcome, message, data } = answer.verdict;
+  return { tool: name, kind: answer.kind, outcome, passed: outcome === 'pass', message, data };
 }
 
 /** What was returned, for people: a text as it is, anything else as JSON. */
@@ -82,8 +81,11 @@ async function run({ engine }: Asked, tool: ResolvedTool, call: Call): Promise<n
   const input = await inputOf(tool, call);
   const interrupt = onInterrupt(() => say('sluice: interrupted; ending the call'));
   try {
-    const answer = await toolCallerOf(engine).call(tool, input, interrupt.signal);
-    if (interrupt.signal.aborted) throw new SluiceError('INTERRUPTED', 'The call was interrupted.');
+    const answer = await toolCallerOf(engine)
+      .call(tool, input, interrupt.signal)
+      .catch((error: unknown) => {
+        throw interrupt.signal.aborted ? new SluiceError('INTERRUPTED', 'The call was interrupted.') : error;
+      });
     if (call.options.json) await printJson(document(tool, answer));
     else await print(words(answer));
     return isGood(answer) ? 0 : 1;
