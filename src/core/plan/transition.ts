@@ -7,6 +7,7 @@ import {
   type NewPlan,
   type PlanCheck,
   type PlanCommand,
+  type PlanCommandType,
   type PlanEffect,
   type PlanState,
   TERMINAL_PHASES,
@@ -15,7 +16,7 @@ import {
 import { type Ask, enter, refused, standing, taken, validate, wrongPhase } from './moves.js';
 
 type Snapshots = Record<string, string>;
-type Of<T extends PlanCommand['type']> = Extract<PlanCommand, { type: T }>;
+type Of<T extends PlanCommandType> = Extract<PlanCommand, { type: T }>;
 
 /**
  * The lifecycle of plans (DESIGN 4.7): what a command makes of a plan, `undefined` being a plan that
