@@ -3,7 +3,7 @@ import type { Interpreter, InterpreterAnswer } from '../ports/interpreter.js';
 import type { Task, TaskAnswer } from './quickjs/messages.js';
 import { Thread } from './quickjs/thread-handle.js';
 
-/** Threads that run functions at a time; what is called beyond them waits for its turn. */
+/** More would take turns with what the process itself has to do. */
 const MOST_THREADS = 4;
 /** Bytes of JSON that a function may be given. */
 const MOST_ARGUMENTS = 8 * 1024 * 1024;
@@ -31,11 +31,17 @@ const failure = (reason: Failure['reason'], message: string): Failure => ({ ok: 
  * 8 MiB of JSON in and 1 MiB out.
  */
 export class QuickJsInterpreter implements Interpreter {
+  readonly #most: number;
   readonly #threads = new Set<Thread>();
   readonly #idle: Thread[] = [];
   #waiting: Waiting[] = [];
   /** Threads that are on their way. */
   #starting = 0;
+
+  /** `threads`: how many calls run at a time; those beyond wait for their turn. */
+  constructor(threads = MOST_THREADS) {
+    this.#most = threads;
+  }
 
   async check(source: string): Promise<string | undefined> {
     const answer = await this.#run({ kind: 'check', source, args: '[]', deadlineMs: CHECK_MS });
@@ -83,7 +89,7 @@ export class QuickJsInterpreter implements Interpreter {
       const started = performance.now();
       void thread.run(task).then((came) => answer({ ...came, ms: performance.now() - started }));
     }
-    const room = Math.min(MOST_THREADS - this.#threads.size, this.#waiting.length - this.#starting);
+    const room = Math.min(this.#most - this.#threads.size, this.#waiting.length - this.#starting);
     for (let n = 0; n < room; n += 1) this.#start();
   }
 

@@ -9,7 +9,7 @@ import {
   type QuickJSSyncVariant,
   type QuickJSWASMModule,
 } from 'quickjs-emscripten-core';
-import { INSIDE, MOST_BYTES, SIGNS } from './inside.js';
+import { INSIDE, MOST_BYTES, SIGNS, WORDS } from './inside.js';
 import type { Task, TaskAnswer } from './messages.js';
 
 /** Bytes that one call may have in use. */
@@ -101,11 +101,11 @@ function opened(module: QuickJSWASMModule, deadlineMs: number): Opened {
 function called(context: QuickJSContext, task: Task): TaskAnswer {
   const inside = context.evalCode(INSIDE, '<sluice>', { strict: true });
   if (inside.error !== undefined) return uncaught(context, inside.error);
-  const source = context.newString(task.source);
-  const args = context.newString(task.args);
+  const [source, args, words] = [task.source, task.args, WORDS].map((text) => context.newString(text));
   const only = task.kind === 'check' ? context.true : context.false;
-  const answer = context.callFunction(inside.value, context.undefined, source, args, only);
-  for (const handle of [inside.value, source, args]) handle.dispose();
+  const given = [source, args, only, words] as QuickJSHandle[];
+  const answer = context.callFunction(inside.value, context.undefined, ...given);
+  for (const handle of [inside.value, ...given]) handle.dispose();
   if (answer.error !== undefined) return uncaught(context, answer.error);
   const text = context.getString(answer.value);
   answer.value.dispose();
@@ -134,7 +134,6 @@ function understood(sign: string | undefined, rest: string): TaskAnswer {
       ? { ok: true, json: rest }
       : failure('malformed', 'the function returned more than 1 MiB of JSON');
   }
-  if (sign === SIGNS.unfit) return failure('syntax', rest);
   const [what, where] = JSON.parse(rest) as [string, string];
   if (sign === SIGNS.malformed) {
     const at = where === '' ? '' : ` at ${where.slice(0, 200)}`;

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ToolCaller, type ToolInput } from '../../../src/app/tools.js';
 import type {
   CallableDocument,
@@ -11,7 +11,8 @@ import type { Matcher } from '../../../src/ports/matcher.js';
 import { createMatcher } from '../../../src/runners/pattern-matcher.js';
 import { QuickJsInterpreter } from '../../../src/runners/quickjs.js';
 
-const interpreter = new QuickJsInterpreter();
+const interpreter = new QuickJsInterpreter(1);
+beforeAll(() => interpreter.check('() => 1'), 30_000);
 afterAll(() => interpreter.close());
 
 const living = new AbortController().signal;
