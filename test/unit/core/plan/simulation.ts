@@ -3,8 +3,6 @@ import { judgePlan } from '../../../../src/core/plan/gate.js';
 import { planChunk } from '../../../../src/core/plan/manifest.js';
 import {
   type Applicable,
-  checkKey,
-  type PlanCheck,
   type PlanCommand,
   type PlanPolicy,
   type PlanState,
@@ -15,40 +13,10 @@ import { transition } from '../../../../src/core/plan/transition.js';
 import type { CheckResult, Outcome } from '../../../../src/core/result.js';
 import { result } from '../build.js';
 import { check, type Input, NOW, newPlan, POLICY } from './build.js';
+import { Draw } from './draw.js';
+import { holdRules, type Judged, must } from './rules.js';
 
 const RESOURCES = ['a/one', 'b/two'];
-
-/** What one evaluation was about, and what came of it. */
-interface Judged {
-  chunk: Chunk;
-  passed: boolean;
-  results: CheckResult[];
-}
-
-/** Small numbers out of one large one: each draw takes its share. */
-class Draw {
-  constructor(private rest: number) {}
-
-  below(count: number): number {
-    const drawn = this.rest % count;
-    this.rest = Math.floor(this.rest / count) + (this.rest % 7919) * 65_537;
-    return drawn;
-  }
-
-  /** True once in so many times. */
-  once(count: number): boolean {
-    return this.below(count) === 0;
-  }
-
-  of<T>(items: readonly T[]): T {
-    return items[this.below(items.length)] as T;
-  }
-}
-
-/** Breaks off a sequence with what went wrong. */
-function must(holds: boolean, rule: string): asserts holds {
-  if (!holds) throw new Error(rule);
-}
 
 /**
  * A plan, its registry and its evaluations without any store: takes random commands as the service
@@ -63,6 +31,7 @@ export class Simulation {
   readonly #policy: PlanPolicy;
   /** By command id: what was taken, and where it led. */
   readonly #taken = new Map<number, { input: Input; revision: number }>();
+  readonly #log: { id: number; command: PlanCommand }[] = [];
   readonly #judged = new Map<string, Judged>();
   readonly #visit: (row: string) => void;
   /** How often the checks of this plan fail or err, in 16. */
@@ -225,11 +194,12 @@ export class Simulation {
       must(JSON.stringify([before, command]) === given, 'a transition changes neither state nor command');
     }
     this.#visit(answer.row);
+    this.#log.push({ id, command });
     if (!answer.ok) return;
     this.#taken.set(id, { input, revision: answer.state.revision });
     this.#state = answer.state;
     this.#follow(answer);
-    this.#hold(before, answer.state, command);
+    holdRules(before, answer.state, command, this.#judged);
   }
 
   #follow({ state, effects }: Extract<Transition, { ok: true }>): void {
@@ -246,66 +216,21 @@ export class Simulation {
     }
   }
 
-  /** The rules, after each transition. */
-  #hold(before: PlanState | undefined, state: PlanState, command: PlanCommand): void {
-    const { policy } = state;
-    must(state.revision === (before?.revision ?? 0) + 1, 'every transition raises the revision by one');
-    must(state.fixes <= policy.fixes, 'fixes stay within their limit');
-    must(state.revisions <= policy.revisions, 'revisions stay within their limit');
-    must(state.escalations <= policy.escalations, 'escalations stay within their limit');
-    must(state.again <= policy.errorRetries, 'errors alone are judged again so often and no more');
-    must(before === undefined || !TERMINAL_PHASES.has(before.phase), 'no command leaves an end');
-    must(before === undefined || state.attempt >= before.attempt, 'attempts only grow');
-    must(
-      (state.gate !== null) === (state.phase === 'ready' || state.phase === 'applied'),
-      'a gate is open or shut',
-    );
-    must((state.awaits !== null) === (state.phase === 'validate'), 'only a plan that validates waits');
-    const waits = Object.hasOwn(policy.deadlines, state.phase);
-    must((state.deadline !== null) === waits, 'every waiting phase has a deadline');
-    if (state.phase === 'ready') this.#holdOpen(state, command);
-    if (state.phase === 'applied') this.#holdApplied(before, state, command);
-  }
-
-  /** The gate opens on passes of every required check, on the snapshots that stand. */
-  #holdOpen(state: PlanState, command: PlanCommand): void {
-    must(command.type === 'decided', 'only a decision opens the gate');
-    const { all } = command.verdict;
-    must(
-      all.every((one) => one.mode !== 'required' || this.#passed(one, state)),
-      'every required check passed on the snapshots of the plan',
-    );
-    const { requireValidations } = state.policy;
-    must(
-      !requireValidations || command.verdict.unvalidated.length === 0,
-      'no resource is without a validation',
-    );
-  }
-
-  #holdApplied(before: PlanState | undefined, state: PlanState, command: PlanCommand): void {
-    must(command.type === 'apply' && before?.phase === 'ready', 'only a ready plan is applied');
-    must(
-      this.#applicable.checks.every((one) => one.mode !== 'required' || this.#passed(one, state)),
-      'what applies now passed on what is applied',
-    );
-    must(
-      RESOURCES.every((name) => command.digests[name] === state.snapshots?.[name]),
-      'only what was validated is applied',
-    );
-  }
-
-  /** Whether the last result of this check in this version on the plan's snapshot is a pass. */
-  #passed(one: PlanCheck, { snapshots }: PlanState): boolean {
-    let last: Outcome | undefined;
-    for (const { chunk, results } of this.#judged.values()) {
-      const checks = chunk.plan?.checks ?? [];
-      const at = checks.findIndex((each) => checkKey(each) === checkKey(one) && each.version === one.version);
-      if (at !== -1 && checks[at]?.subject === snapshots?.[one.resource]) last = results[at]?.outcome;
+  /** The same commands from the beginning, each of them twice: they lead to where they led. */
+  #replay(): void {
+    const taken = new Set<number>();
+    let state: PlanState | undefined;
+    for (const { id, command } of this.#log.flatMap((each) => [each, each])) {
+      if (taken.has(id)) continue;
+      const answer = transition(state, command);
+      if (!answer.ok) continue;
+      taken.add(id);
+      state = answer.state;
     }
-    return last === 'pass';
+    must(JSON.stringify(state) === JSON.stringify(this.#state), 'a replay changes nothing');
   }
 
-  /** No more commands: what runs is decided, and deadlines fire, until nothing is left to happen. */
+  /** No more commands: what runs is decided, and deadlines fire, until nothing is left to happen. Then all of it again. */
   settle(): void {
     if (this.#state === undefined) this.#give(this.#birth(new Draw(0)), new Draw(1));
     for (let n = 0; n < 100; n += 1) {
@@ -313,7 +238,10 @@ export class Simulation {
       const draw = new Draw(n * 2_654_435_761);
       if (phase === 'validate') this.#give(this.#decision(draw), draw);
       else if (deadline !== null) this.#give(this.#deadline(true), draw);
-      else return;
+      else {
+        if (this.#commands % 4 === 0) this.#replay();
+        return;
+      }
     }
     throw new Error('the plan never ends');
   }
