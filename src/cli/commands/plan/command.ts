@@ -3,17 +3,16 @@ import type { CommandContext, PlanAnswer, PlanEvaluation, PlanRequest } from '..
 import { PlanRefusedError } from '../../../app/plan/service.js';
 import { plansOf } from '../../../compose.js';
 import type { PlanState } from '../../../core/plan/model.js';
+import { formatProblem } from '../../../core/problem.js';
 import { type Asked, type AskerOptions, withFleet } from '../../asker.js';
 import { failureDocument, failureLines } from '../../failure.js';
 import { onInterrupt } from '../../interrupt.js';
 import type { ProblemList } from '../../options.js';
-import { print, printJson, say } from '../../output.js';
+import { plain, print, printJson, say } from '../../output.js';
 import { answerDocument, planDocument } from './documents.js';
 import { followPlan, missingRoles } from './follow.js';
 import { withNearest } from './look.js';
 import { applicableLines, decidedLines, lastDecided, planLines } from './words.js';
-
-const UNCHANGED = 'the plan stays as it is.';
 
 /** Options of every command that changes a plan. */
 export interface CommandOptions extends AskerOptions {
@@ -62,11 +61,17 @@ function waitMsOf(wait: string | true | undefined, problems: ProblemList): numbe
   return undefined;
 }
 
-/** A refusal with the plan as it stands; answers 2. */
-async function tellRefusal(error: PlanRefusedError): Promise<number> {
-  for (const line of failureLines(error)) say(line);
-  const plan = error.plan === undefined ? null : planDocument(error.plan);
-  await printJson({ ...failureDocument(error), plan });
+/** A refusal, and the plan as it stands; answers 2. */
+async function tellRefusal(error: PlanRefusedError, json: boolean): Promise<number> {
+  const { plan, problems } = error;
+  if (plan === undefined || problems.length === 0) {
+    for (const line of failureLines(error)) say(line);
+  } else {
+    for (const problem of problems) say(plain(`sluice: refused: ${formatProblem(problem)}`));
+    for (const line of planLines(plan).trimEnd().split('\n')) say(line);
+  }
+  if (json)
+    await printJson({ ...failureDocument(error), plan: plan === undefined ? null : planDocument(plan) });
   return error.exitCode;
 }
 
@@ -151,12 +156,14 @@ export async function sendCommand(
 ): Promise<number> {
   const context = contextOf(options, problems);
   const waitMs = waitMsOf(options.wait, problems);
-  return withFleet(options, 'write', problems, UNCHANGED, async (asked) => {
+  const isNew = body.type === 'create' || body.type === 'submit';
+  const consequence = isNew ? 'no plan was made.' : 'the plan stays as it is.';
+  return withFleet(options, 'write', problems, consequence, async (asked) => {
     try {
       const request = { ...body, ...context, actor: asked.actor } as PlanRequest;
       return await carryOut(asked, request, options, waitMs);
     } catch (error) {
-      if (options.json && error instanceof PlanRefusedError) return tellRefusal(error);
+      if (error instanceof PlanRefusedError) return tellRefusal(error, options.json === true);
       throw error;
     }
   });
