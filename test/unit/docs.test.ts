@@ -76,9 +76,11 @@ function unknownIn(call: string): string[] {
   const command = commandNamed(program, words);
   const options = [...command.options.flatMap(({ short, long }) => [short, long]), '--help', '--version'];
   const given = words.filter((word) => word.startsWith('--')).map((word) => word.split('=')[0]);
+  // Arguments of tools are options that commander does not know.
+  const isOpen = Reflect.get(command, '_allowUnknownOption') === true;
   return [
     ...(command === program ? [words[0]] : []),
-    ...given.filter((option) => !options.includes(option)),
+    ...given.filter((option) => !isOpen && !options.includes(option)),
   ].map(String);
 }
 

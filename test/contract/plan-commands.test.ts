@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { TERMINAL_PHASES } from '../../../../src/core/plan/model.js';
-import { PLAN_ROWS } from '../../../../src/core/plan/table.js';
-import { Simulation } from './simulation.js';
+import { TERMINAL_PHASES } from '../../src/core/plan/model.js';
+import { PLAN_ROWS } from '../../src/core/plan/table.js';
+import { Simulation } from '../unit/core/plan/simulation.js';
 
 const SEQUENCES = 10_000;
 const LEAST_VISITS = 50;
