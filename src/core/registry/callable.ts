@@ -89,7 +89,9 @@ function checkSchemas(fields: Record<string, unknown>, report: Report): void {
   for (const field of ['input_schema', 'output_schema']) {
     const schema = fields[field];
     if (schema === undefined) continue;
-    for (const problem of problemsOfSchema(schema, field)) report(problem);
+    const problems = problemsOfSchema(schema, field);
+    for (const problem of problems) report(problem);
+    if (problems.length > 0) continue;
     const type = isPlainObject(schema) ? schema.type : undefined;
     const takesObjects = type === undefined || [type].flat().includes('object');
     if (field === 'input_schema' && !takesObjects) {

@@ -91,7 +91,7 @@ class Consequences {
     return wrappingProblems(this.#entries, document, this.#broken).map(({ path, message }) => ({
       code: 'BREAKS_WRAPPER',
       path: '',
-      message: `would break ${document.name}, which wraps it: ${path} ${message}`,
+      message: `would break ${document.name}, which wraps it: ${path === 'wraps' ? 'it' : path} ${message}`,
     }));
   }
 

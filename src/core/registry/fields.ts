@@ -57,10 +57,19 @@ export function readFields(shape: Shape, raw: Raw, path: string, report: Report)
 
 function reportIssues(error: z.ZodError, value: unknown, path: string, report: Report): void {
   for (const issue of error.issues) {
-    const problem = issueProblem(issue, value, path);
+    const problem = { ...issueProblem(issue, value, path), ...lengthOf(issue) };
     const code = problem.found === undefined ? 'MISSING_FIELD' : (CODES[issue.code] ?? 'BAD_VALUE');
     report({ ...problem, code });
   }
+}
+
+/** Lists are counted, not compared. */
+function lengthOf(issue: z.core.$ZodIssue): { message?: string } {
+  if ((issue.code !== 'too_small' && issue.code !== 'too_big') || issue.origin !== 'array') return {};
+  if (issue.code === 'too_big') return { message: `must have at most ${issue.maximum} items` };
+  return {
+    message: Number(issue.minimum) === 1 ? 'must not be empty' : `must have at least ${issue.minimum} items`,
+  };
 }
 
 /** An object inside a document that has these fields and no others; undefined where it is not given. */
