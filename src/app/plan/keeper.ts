@@ -16,10 +16,11 @@ import type {
 import { transition } from '../../core/plan/transition.js';
 import { SluiceError } from '../../core/problem.js';
 import type { Clock } from '../../ports/clock.js';
-import type { CommandMark, PlanDecisionToCommit, PlanLogEntry, PlanStep } from '../../ports/plans.js';
+import type { CommandMark, PlanDecisionToCommit, PlanStep } from '../../ports/plans.js';
 import type { WorkQueue } from '../../ports/queue.js';
 import type { Blob, Store } from '../../ports/store.js';
 import type { RegistryService } from '../registry/service.js';
+import { logOf } from './history.js';
 
 export interface KeeperDeps {
   store: Store;
@@ -102,8 +103,7 @@ export class PlanKeeper {
       }
       if (answer.reason === 'repeated') {
         // Its first answer may have been lost with the process, or on the way: then nobody enqueued.
-        if (answer.revision === next.state.revision)
-          for (const chunk of chunks) await enqueuePlan(this.#deps.queue, chunk, 1);
+        if (answer.revision === next.state.revision) await this.#enqueueAccepted(chunks);
         const stands = (await store.plans.plan(move.plan)) ?? next.state;
         return answer.digest === move.mark?.digest
           ? { kind: 'repeated', state: stands, row: next.row, applicable }
@@ -124,10 +124,26 @@ export class PlanKeeper {
   /** What the plan took before it takes no second time, nor does it refuse it by its present state. */
   async #taken(move: Move, state: PlanState | undefined): Promise<Moved | undefined> {
     if (move.mark === null || state === undefined) return undefined;
-    const mark = await this.#deps.store.plans.command(move.plan, move.mark.id);
+    const { store } = this.#deps;
+    const mark = await store.plans.command(move.plan, move.mark.id);
     if (mark === undefined) return undefined;
-    if (mark.digest !== move.mark.digest) return { kind: 'conflict', state };
-    return { kind: 'repeated', state, row: 'repeated', applicable: await this.#applicable(move, state) };
+    // It may have been taken after the plan was read.
+    const stands = mark.revision > state.revision ? await store.plans.plan(move.plan) : state;
+    if (stands === undefined) return undefined;
+    if (mark.digest !== move.mark.digest) return { kind: 'conflict', state: stands };
+    return {
+      kind: 'repeated',
+      state: stands,
+      row: 'repeated',
+      applicable: await this.#applicable(move, stands),
+    };
+  }
+
+  /** What was accepted under these ids: the checks that apply may have changed in between. */
+  async #enqueueAccepted(chunks: readonly Chunk[]): Promise<void> {
+    const { store, queue } = this.#deps;
+    for (const record of await store.evaluations.chunks(chunks.map(({ id }) => id)))
+      if (record !== undefined) await enqueuePlan(queue, record.chunk, record.generation);
   }
 
   #applicable(
@@ -244,32 +260,4 @@ export class PlanKeeper {
       return content === undefined ? [] : [{ digest, content }];
     });
   }
-}
-
-/** Guidance, reason, or why the gate is shut. */
-function noteOf(command: PlanCommand): string | null {
-  if (command.type === 'decided') return command.verdict.reason;
-  if (command.type === 'respond') return command.guidance;
-  return command.type === 'cancel' ? command.reason : null;
-}
-
-function logOf(
-  before: PlanState | undefined,
-  command: PlanCommand,
-  { state, row }: { state: PlanState; row: string },
-  chunk: Chunk | undefined,
-): PlanLogEntry {
-  return {
-    revision: state.revision,
-    at: command.now,
-    actor: command.actor,
-    command: command.type,
-    row,
-    from: before?.phase ?? null,
-    to: state.phase,
-    attempt: state.attempt,
-    decided: command.type === 'decided' ? command.verdict.evaluation : null,
-    evaluation: chunk?.id ?? null,
-    note: noteOf(command),
-  };
 }

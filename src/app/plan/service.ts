@@ -25,6 +25,9 @@ const MOST_RESOURCES = 1000;
 const PLAN_NAME = /^[a-zA-Z0-9][a-zA-Z0-9._@-]{0,127}$/;
 const GRAMMAR = 'a letter or digit, then letters, digits, ., _, @ or -; 128 at most';
 
+/** Work was done on the plan as it was: on one that has moved since, it may be anything. */
+const BRINGS_WORK: ReadonlySet<PlanRequest['type']> = new Set<PlanRequest['type']>(['executed', 'fix']);
+
 /** A plan command that changed nothing; the plan as it stands goes with it. */
 export class PlanRefusedError extends SluiceError {
   readonly plan: PlanState | undefined;
@@ -59,6 +62,7 @@ export class PlanService {
     const isNew = request.type === 'create' || request.type === 'submit';
     const project = isNew ? (request.project ?? null) : null;
     const resources = resourcesOf(request);
+    let seen: number | undefined;
     const moved = await this.#deps.keeper.move({
       plan,
       mark: { id: command, digest: markDigest(request, evidence) },
@@ -73,6 +77,9 @@ export class PlanService {
         if (state === undefined && !isNew)
           throw new SluiceError('NOT_FOUND', `There is no plan ${show(plan)}.`);
         this.#checkRevision(request, state);
+        seen ??= state?.revision ?? 0;
+        if (BRINGS_WORK.has(request.type) && seen !== (state?.revision ?? 0))
+          throw refused('STALE', 'another command came first', state);
         const fresh: NewPlan = { id: plan, project, resources, policy: this.#deps.policy };
         return commandOf(request, fresh, evidence?.snapshots ?? {}, applicable, now);
       },
