@@ -8,7 +8,7 @@ export type Mapping = Readonly<Record<string, MappedArgument>>;
 /** What becomes of an argument of the wrapped tool: named so outside, of one value, or never given. */
 type Fate = { outside: string } | { value: Json } | 'absent';
 
-/** The wrapped tool's schema says something that cannot be followed through the mapping. */
+/** The wrapped tool’s schema says something that cannot be followed through the mapping. */
 export class UnfollowedSchema extends Error {}
 
 /** Most schemas that are rewritten for one mapping: references can multiply without end. */
@@ -81,7 +81,7 @@ export function mappedSchema(schema: JsonObject, mapping: Mapping): JsonObject {
   const from = namesFrom(mapping);
   const hidden = Object.keys(mapping).filter((name) => !from.has(name));
   const rewritten = new Rewriter(schema, mapping).rewrite(schema);
-  const whole: JsonObject = typeof rewritten === 'boolean' ? { not: {} } : rewritten;
+  const whole: JsonObject = rewritten === false ? { not: {} } : rewritten === true ? {} : rewritten;
   const { properties = {}, ...rest } = whole;
   const { $defs, definitions } = schema;
   return {
@@ -90,6 +90,11 @@ export function mappedSchema(schema: JsonObject, mapping: Mapping): JsonObject {
     ...($defs === undefined ? {} : { $defs }),
     ...(definitions === undefined ? {} : { definitions }),
   };
+}
+
+/** Whether no arguments outside could ever fit the wrapped tool, because of what is fixed. Throws UnfollowedSchema. */
+export function isImpossible(schema: JsonObject, mapping: Mapping): boolean {
+  return Object.keys(mapping).length > 0 && isEmpty(mappedSchema(schema, mapping).not);
 }
 
 /** A reference to a place that is rewritten would find something else there. */
@@ -129,9 +134,7 @@ class Rewriter {
     if (typeof schema.$ref === 'string') also.push(this.rewrite(referenced(this.root, schema.$ref)));
     const kept = entries.flatMap(([keyword, value]) => this.#keyword(keyword, value, also));
     if (!this.#fixedFit(schema)) return false;
-    const { allOf = [], ...rest } = Object.fromEntries(kept);
-    const all = [...(allOf as Json[]), ...also];
-    return all.length === 0 ? rest : { ...rest, allOf: all };
+    return folded(Object.fromEntries(kept), also);
   }
 
   #keyword(keyword: string, value: unknown, also: (JsonObject | boolean)[]): [string, Json][] {
@@ -204,6 +207,31 @@ class Rewriter {
     };
     return schemaProblems(whole, value, '').length === 0;
   }
+}
+
+/** The schema without what always holds; `false` where a part of it never does. */
+function folded(schema: JsonObject, also: readonly Json[]): JsonObject | boolean {
+  const { allOf = [], anyOf, not, if: condition, then = true, else: otherwise = true, ...rest } = schema;
+  const all = [...(allOf as Json[]), ...also];
+  if (typeof condition === 'boolean') all.push(condition ? then : otherwise);
+  else if (condition !== undefined) Object.assign(rest, { if: condition, then, else: otherwise });
+  if (anyOf !== undefined && !(anyOf as Json[]).includes(true)) {
+    const possible = (anyOf as Json[]).filter((each) => each !== false);
+    if (possible.length === 0) return false;
+    rest.anyOf = possible;
+  }
+  if (typeof not === 'boolean') all.push(!not);
+  else if (not !== undefined) rest.not = not;
+  if (all.includes(false)) return false;
+  const open = all.filter((each) => each !== true);
+  if (open.length > 0) rest.allOf = open;
+  if (isEmpty(rest.properties) && rest.additionalProperties === undefined) delete rest.properties;
+  if (isEmpty(rest.required)) delete rest.required;
+  return Object.keys(rest).length === 0 ? true : rest;
+}
+
+function isEmpty(value: Json | undefined): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
 function isOutside(fate: Fate): fate is { outside: string } {

@@ -2,8 +2,8 @@ import type { Source } from './model.js';
 
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
-/** Most milliseconds of code: it runs inside the worker. */
-const MOST_OF_CODE = 10_000;
+/** Most milliseconds of one function, code or transform: it runs inside the worker. */
+export const MOST_OF_CODE = 10_000;
 /** Most milliseconds of everything else. */
 const MOST = 3_600_000;
 

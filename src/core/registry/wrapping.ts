@@ -5,7 +5,7 @@ import type { CodedProblem } from './codes.js';
 import { nearestOf } from './fields.js';
 import { schemaProblems } from './json-schema.js';
 import { callableNames, type Entries } from './lookup.js';
-import { argumentNames, type Mapping, mappedSchema, UnfollowedSchema } from './mapping.js';
+import { argumentNames, isImpossible, type Mapping, UnfollowedSchema } from './mapping.js';
 import { type CallableDocument, isSkill, type JsonObject, type ValidationDocument } from './model.js';
 import { formatTimeout } from './timeout.js';
 
@@ -90,7 +90,7 @@ function mappingProblems(mapping: Mapping, schema: JsonObject): CodedProblem[] {
     }
     return 'value' in each ? valueProblems(schema, name, each.value, `${at}.value`) : [];
   });
-  return problems.length > 0 ? problems : [...incomplete(mapping, schema), ...unfollowed(mapping, schema)];
+  return problems.length > 0 ? problems : followed(mapping, schema);
 }
 
 function valueProblems(schema: JsonObject, name: string, value: unknown, path: string): CodedProblem[] {
@@ -113,10 +113,13 @@ function incomplete(mapping: Mapping, schema: JsonObject): CodedProblem[] {
     });
 }
 
-function unfollowed(mapping: Mapping, schema: JsonObject): CodedProblem[] {
+function followed(mapping: Mapping, schema: JsonObject): CodedProblem[] {
+  const unreached = incomplete(mapping, schema);
+  if (unreached.length > 0) return unreached;
+  const path = 'argument_mapping';
   try {
-    mappedSchema(schema, mapping);
-    return [];
+    const message = 'fixes values that, together, never fit the wrapped tool';
+    return isImpossible(schema, mapping) ? [{ code: 'MAPPING_VALUE', path, message }] : [];
   } catch (error) {
     if (!(error instanceof UnfollowedSchema)) throw error;
     const message = `cannot be followed through the input_schema of the wrapped tool, because of ${error.message}`;

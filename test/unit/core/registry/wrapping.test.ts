@@ -183,6 +183,14 @@ describe('a mapping', () => {
     ]);
   });
 
+  it('that fixes values which never fit each other is refused', () => {
+    const fixed = (scope: string) => ({ where: { value: 'job_plan' }, scope: { value: scope } });
+    const documents = (scope: string) =>
+      all(wrap('v', 'builtin/pattern_match', { argument_mapping: fixed(scope) }));
+    expect(refusals(documents('job'))).toEqual([]);
+    expect(refusals(documents('tasks'))).toEqual(['MAPPING_VALUE argument_mapping']);
+  });
+
   it('may name any argument of a tool that takes any', () => {
     expect(refusals(all(tool(), wrap('v', 't', { argument_mapping: { anything: { value: 1 } } })))).toEqual(
       [],
