@@ -23,8 +23,16 @@ const source = z
 
 /** What a document may declare of what its tool does to the world. */
 export const FLAG_FIELDS = {
-  read_only: z.boolean().optional().describe('It changes nothing. A validation always is'),
-  writes: z.boolean().optional().describe('It changes something. A validation never does'),
+  read_only: z
+    .boolean()
+    .optional()
+    .describe(
+      'It changes nothing. Default: true for validations, code and validators; by annotations for mcp; else false',
+    ),
+  writes: z
+    .boolean()
+    .optional()
+    .describe('It changes something. Default: the opposite of read_only. A validation never does'),
   checkpointable: z.boolean().optional().describe('What it changes can be rolled back'),
   network: z.boolean().optional().describe('It needs the network; without this it has none'),
 };
