@@ -8,6 +8,7 @@ import {
   type JsonObject,
   type ResolvedTool,
 } from '../core/registry/model.js';
+import { MOST_OF_CODE } from '../core/registry/timeout.js';
 import { markVacuous } from '../core/scenario/checks.js';
 import { normalizeReturn } from '../core/settle.js';
 import type { RunFailure, Verdict } from '../core/validators/validator.js';
@@ -114,7 +115,7 @@ export class ToolCaller {
 
   /** What others had in hand before is not the tool's fault: only its own time counts. */
   async #interpreted(call: Call, source: string, given: readonly unknown[]): Promise<InterpreterAnswer> {
-    const answer = await this.#deps.interpreter.call(source, given, call.left);
+    const answer = await this.#deps.interpreter.call(source, given, Math.min(call.left, MOST_OF_CODE));
     call.left -= answer.ms ?? 0;
     return answer;
   }

@@ -187,6 +187,21 @@ describe('wrapping', () => {
     );
     expect(deadlines).toEqual([100, 40, -20]);
   });
+
+  it('gives no function more than ten seconds, however long the tool may take', async () => {
+    const deadlines: number[] = [];
+    const quick: Interpreter = {
+      check: async () => undefined,
+      async call(_source, _args, deadlineMs) {
+        deadlines.push(deadlineMs);
+        return { ok: true, value: { passed: true } };
+      },
+    };
+    const chain = [around('', { timeout_ms: 60_000 }), tool({ source: 'builtin', validator: 'task_count' })];
+    const input = { args: { min: 0 }, subject: {}, resource: null, slot: null };
+    await new ToolCaller({ interpreter: quick, matcher: createMatcher() }).call({ chain }, input, living);
+    expect(deadlines).toEqual([10_000]);
+  });
 });
 
 describe('an output schema', () => {
