@@ -1,3 +1,5 @@
+import { parseResource } from '../attachments/resource.js';
+import { bindSlot } from '../attachments/slots.js';
 import { chainOf, inputSchemaIfAny, slotsOf } from './closure.js';
 import type { CodedProblem } from './codes.js';
 import { schemaProblems } from './json-schema.js';
@@ -29,5 +31,8 @@ function misfit(resolved: ResolvedTool, attachment: Attachment): string | undefi
   const slots = slotsOf(resolved);
   const { slot } = attachment;
   if (slot === null) return slots.length === 0 ? undefined : 'it is bound to no resource slot';
-  return slots.some((each) => each.name === slot) ? undefined : `there is no resource slot ${slot} any more`;
+  if (!slots.some((each) => each.name === slot)) return `there is no resource slot ${slot} any more`;
+  const resource = parseResource(attachment.resource);
+  const binding = resource && bindSlot(slots, resource, slot);
+  return binding === undefined || binding.ok ? undefined : binding.problems[0]?.message;
 }

@@ -308,6 +308,20 @@ describe('a document is refused', () => {
     const described = validation({ description: 'd', input_schema: { properties: { max: {} } } });
     expect(refusals(given('validation', described), registry)).toEqual([]);
   });
+
+  it('when the resource of an attachment would no longer fit its slot, or another were left empty', () => {
+    const slots = (...all: object[]) => given('validation', validation({ resource_slots: all }));
+    const before = registryOf(slots({ name: 'code', type: 'repo' }));
+    const registry = { ...before, attachments: [attachment('local/check', { slot: 'code' })] };
+    const breaking = [
+      slots({ name: 'code', type: 'table' }),
+      slots({ name: 'code', type: 'repo' }, { name: 'base', type: 'image' }),
+      slots({ name: 'tree', type: 'repo' }),
+    ];
+    for (const documents of breaking) expect(refusals(documents, registry)).toEqual(['BREAKS_ATTACHMENT']);
+    const wider = slots({ name: 'code', type: '*' }, { name: 'base', type: 'image', required: false });
+    expect(refusals(wider, registry)).toEqual([]);
+  });
 });
 
 describe('a skill', () => {
