@@ -14,6 +14,11 @@ import type { Task, TaskAnswer } from './messages.js';
 
 /** Bytes that one call may have in use. */
 const MEMORY_BYTES = 32 * 1024 * 1024;
+/**
+ * Pages of 64 KiB that the interpreter may have in all, its own 16 MiB included. QuickJS counts the
+ * blocks that it is asked for, but here not their sizes: this is what holds a function that asks for many.
+ */
+const PAGES = { initial: 256, maximum: 1024 };
 /** Four times as much crashes through the stack of the thread around it. */
 const STACK_BYTES = 128 * 1024;
 /** Longest description of what went wrong, in UTF-16 units. */
@@ -22,10 +27,19 @@ const MOST_MESSAGE = 2000;
 type Failure = Extract<TaskAnswer, { ok: false }>;
 type Reason = Failure['reason'];
 
+// Node's types do not name it.
+const { Memory } = (
+  globalThis as unknown as {
+    WebAssembly: { Memory: new (pages: { initial: number; maximum: number }) => { buffer: ArrayBuffer } };
+  }
+).WebAssembly;
 /** Emscripten's own words for an abort go nowhere: the answer says it. */
 const quiet: object = { print: () => {}, printErr: () => {} };
 // The package's types describe its CommonJS side, where the variant is a property of the module.
-const silent = newVariant(variant as unknown as QuickJSSyncVariant, { emscriptenModule: quiet });
+const silent = newVariant(variant as unknown as QuickJSSyncVariant, {
+  emscriptenModule: quiet,
+  wasmMemory: () => new Memory(PAGES),
+});
 
 /**
  * Endings after which the module is given up: its memory may be broken, and is so scattered at the
@@ -66,6 +80,7 @@ export class Sandbox {
     try {
       const { runtime, context, expired } = opened(module, task.deadlineMs);
       answer = called(context, task);
+      if (isOutOfMemory(answer, module)) answer = tooLarge();
       if (expired()) answer = tooSlow(task.deadlineMs);
       if (answer.ok || !SPOILT.has(answer.reason)) {
         context.dispose();
@@ -78,6 +93,12 @@ export class Sandbox {
     this.#module = undefined;
     return answer;
   }
+}
+
+/** With no memory left for an error either, QuickJS throws null. */
+function isOutOfMemory(answer: TaskAnswer, module: QuickJSWASMModule): boolean {
+  if (answer.ok || (answer.message !== 'null' && answer.reason !== 'internal')) return false;
+  return module.getWasmMemory().buffer.byteLength > (PAGES.maximum - 16) * 65_536;
 }
 
 interface Opened {

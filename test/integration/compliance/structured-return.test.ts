@@ -94,7 +94,13 @@ describe('Given a required validation with a malformed return', () => {
   it.each([
     ['throws', '() => { throw new TypeError("no tests"); }', 'threw', /TypeError: no tests/],
     ['never ends', '() => { for (;;); }', 'deadline', /within 1000 ms/],
-    ['asks for too much memory', '() => "x".repeat(2 ** 29)', 'memory', /32 MiB/],
+    [
+      'eats all memory',
+      '() => { const a = []; for (;;) a.push(new Uint8Array(2 ** 22)); }',
+      'memory',
+      /32 MiB/,
+    ],
+    ['asks for too much memory at once', '() => "x".repeat(2 ** 29)', 'memory', /32 MiB/],
     ['calls itself for ever', '() => { const f = () => f() + 1; return f(); }', 'stack', /nested too deeply/],
   ])(
     'when it %s, then it is an error that says so, and the gate stays shut',

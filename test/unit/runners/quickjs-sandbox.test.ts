@@ -201,6 +201,11 @@ describe('limits', () => {
   it.each([
     ['one huge text', '"x".repeat(2 ** 29)'],
     ['one huge list', 'new Uint8Array(64 * 1024 * 1024)'],
+    ['many lists', '(() => { const all = []; for (;;) all.push(new Uint8Array(2 ** 22)); })()'],
+    [
+      'many small objects where lists have left little',
+      '(() => { const all = []; try { for (;;) all.push(new Uint8Array(2 ** 18)); } catch {} for (;;) all.push({ all }); })()',
+    ],
   ])('refuse memory for %s', (_what, expression) => {
     expect(returned(expression)).toEqual(refused('memory', 'the function needs more than 32 MiB of memory'));
   });
