@@ -76,14 +76,18 @@ function slips(given: ByOption, declares: (key: string) => boolean, known: reado
 }
 
 async function readArgs(text: string, problems: ProblemList): Promise<JsonObject> {
-  const read = await readEvidence(text.startsWith('@') ? text.slice(1) : text.trim());
   const path = '--args';
+  const message = 'expected a JSON object, or @FILE with one';
+  if (!/^(?:@|\s*\{)/.test(text)) {
+    problems.add({ code: 'BAD_ARGUMENTS', path, message, found: show(text) });
+    return {};
+  }
+  const read = await readEvidence(text.replace(/^@/, ''));
   if ('problems' in read) {
     problems.add(...read.problems.map((problem) => ({ ...problem, code: 'BAD_ARGUMENTS', path })));
     return {};
   }
   if (isPlainObject(read.value)) return read.value as JsonObject;
-  const message = 'expected a JSON object, or @FILE with one';
   problems.add({ code: 'BAD_ARGUMENTS', path, message, found: show(read.value) });
   return {};
 }

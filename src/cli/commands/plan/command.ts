@@ -76,7 +76,7 @@ async function tellRefusal(error: PlanRefusedError, json: boolean): Promise<numb
 }
 
 async function follow(
-  { engine }: Asked,
+  { engine, place }: Asked,
   answer: PlanAnswer,
   since: string,
   waitMs: number | undefined,
@@ -84,7 +84,8 @@ async function follow(
   const { id } = answer.plan;
   const interrupt = onInterrupt(() => {});
   try {
-    const left = await followPlan(engine, id, since, waitMs, interrupt.signal);
+    const { signal } = interrupt;
+    const left = await followPlan({ engine, plan: id, since, waitMs, signal, lost: place.lost });
     if (left !== undefined) return left;
     say(`sluice: plan ${id} is still being judged; sluice plan status ${id} says what becomes of it`);
     return answer.plan;

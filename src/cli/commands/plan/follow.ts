@@ -46,11 +46,25 @@ function roleTeller(engine: Watched, plan: string): (progress: number) => Promis
   };
 }
 
+/** What is followed, and what ends it. */
+export interface Following {
+  engine: Watched;
+  plan: string;
+  /** Outbox position from which to hear of it. */
+  since: string;
+  /** Undefined: for as long as it takes. */
+  waitMs: number | undefined;
+  signal: AbortSignal;
+  /** Resolves when the private Redis has ended for good. */
+  lost: Promise<void> | undefined;
+}
+
+const goesOn = (plan: string) => `plan ${plan} goes on without this command: sluice plan status ${plan}`;
+
 async function untilLeft(
-  engine: Watched,
-  plan: string,
-  since: string,
-  stopped: () => boolean,
+  { engine, plan, since }: Following,
+  isOver: () => boolean,
+  onAnswer: () => void,
 ): Promise<PlanState | undefined> {
   const { plans, outbox } = engine.store;
   const look = roleTeller(engine, plan);
@@ -59,40 +73,60 @@ async function untilLeft(
     const state = await plans.plan(plan);
     if (state === undefined) throw new SluiceError('NOT_FOUND', `Plan ${plan} is gone.`);
     if (state.phase !== 'validate') return state;
-    if (stopped()) return undefined;
+    if (isOver()) return undefined;
     await look(state.revision);
     const entries = await outbox.events(cursor, PAGE, READ_MS);
     cursor = entries.at(-1)?.position ?? cursor;
+    onAnswer();
   }
 }
 
+/** Rejects once Redis has been silent for too long: a read that waits does not end by itself. */
+function silence(plan: string, over: AbortSignal): { heard(): void; ended: Promise<never> } {
+  let heardAt = Date.now();
+  const ended = new Promise<never>((_, reject) => {
+    const timer = setInterval(() => {
+      if (Date.now() - heardAt < GIVE_UP_AFTER_MS) return;
+      const seconds = GIVE_UP_AFTER_MS / 1000;
+      reject(
+        new SluiceError('REDIS_UNREACHABLE', `Redis has not answered for ${seconds} s; ${goesOn(plan)}`),
+      );
+    }, LOOK_EVERY_MS);
+    over.addEventListener('abort', () => clearInterval(timer), { once: true });
+  });
+  return {
+    heard() {
+      heardAt = Date.now();
+    },
+    ended,
+  };
+}
+
 /**
- * Follows a plan until it is no longer being judged; undefined when `waitMs` is over before.
- * `since`: the outbox position from which to hear of it. Throws NO_WORKERS, INTERRUPTED.
+ * Follows a plan until it is no longer being judged; undefined when the time is over before.
+ * Throws NO_WORKERS, REDIS_UNREACHABLE or INTERRUPTED.
  */
-export async function followPlan(
-  engine: Watched,
-  plan: string,
-  since: string,
-  waitMs: number | undefined,
-  signal: AbortSignal,
-): Promise<PlanState | undefined> {
+export async function followPlan(following: Following): Promise<PlanState | undefined> {
+  const { plan, waitMs, signal, lost } = following;
   const over = new AbortController();
   const timer = waitMs === undefined ? undefined : setTimeout(() => over.abort(), waitMs);
   const either = AbortSignal.any([signal, over.signal]);
-  const left = untilLeft(engine, plan, since, () => either.aborted);
-  // The read that waits may never come back, when Redis is away: what ends first, counts.
-  left.catch(() => {});
-  const ended = new Promise<undefined>((resolve) => {
+  const { heard, ended } = silence(plan, over.signal);
+  const left = untilLeft(following, () => either.aborted, heard);
+  // Whichever of these comes second, or never, is nobody's concern.
+  for (const each of [left, ended]) each.catch(() => {});
+  const gone = lost?.then(() => {
+    throw new SluiceError('REDIS_UNREACHABLE', `The private Redis of this folder has ended; ${goesOn(plan)}`);
+  });
+  gone?.catch(() => {});
+  const stopped = new Promise<undefined>((resolve) => {
+    if (either.aborted) resolve(undefined);
     either.addEventListener('abort', () => resolve(undefined), { once: true });
   });
   try {
-    const state = await Promise.race([left, ended]);
+    const state = await Promise.race([left, stopped, ended, ...(gone === undefined ? [] : [gone])]);
     if (state === undefined && signal.aborted)
-      throw new SluiceError(
-        'INTERRUPTED',
-        `Plan ${plan} goes on without this command: sluice plan status ${plan}`,
-      );
+      throw new SluiceError('INTERRUPTED', `Interrupted; ${goesOn(plan)}`);
     return state;
   } finally {
     clearTimeout(timer);

@@ -1,9 +1,11 @@
 import type { RegistryService } from '../../../app/registry/service.js';
 import { registryOf } from '../../../compose.js';
 import type { Explanation } from '../../../core/attachments/resolve.js';
+import { resourceProblem } from '../../../core/attachments/resource.js';
 import { canonicalJson } from '../../../core/json.js';
-import { SluiceError } from '../../../core/problem.js';
+import { nearestName, SluiceError, show } from '../../../core/problem.js';
 import { inputSchemaOf } from '../../../core/registry/closure.js';
+import { fullName } from '../../../core/registry/lookup.js';
 import { type Attachment, isSkill, type JsonObject } from '../../../core/registry/model.js';
 import { type AskerOptions, askFleet, withFleet } from '../../asker.js';
 import { type GivenWords, misplacedNames, readArguments } from '../../given-arguments.js';
@@ -125,6 +127,12 @@ export async function detach(id: string, options: AskerOptions): Promise<number>
   return 0;
 }
 
+/** A sentence about the name that was probably meant; empty where there is none. */
+function nearestOf(given: readonly (string | undefined)[], names: readonly string[]): string {
+  const nearest = given.flatMap((name) => (name === undefined ? [] : (nearestName(name, names) ?? [])));
+  return nearest.length === 0 ? '' : ` Did you mean ${nearest.join(' and ')}?`;
+}
+
 export interface AttachmentsOptions extends AskerOptions {
   resource?: string;
   validation?: string;
@@ -137,12 +145,23 @@ export async function listAttachments(options: AttachmentsOptions): Promise<numb
     ...(resource === undefined ? {} : { resource }),
     ...(validation === undefined ? {} : { validation }),
   };
-  const found = await askFleet(options, 'read', ({ engine }) => registryOf(engine).attachments(filter));
+  const { found, all } = await askFleet(options, 'read', async ({ engine }) => {
+    const registry = registryOf(engine);
+    const found = await registry.attachments(filter);
+    return { found, all: found.length > 0 ? found : await registry.attachments() };
+  });
   if (options.json) {
     await printJson({ attachments: found.map(attachmentDocument) });
     return 0;
   }
-  if (found.length === 0) say('sluice: nothing is attached; sluice validation attach RESOURCE NAME attaches');
+  if (found.length === 0) {
+    const names = all.flatMap((each) => [
+      ...(resource === undefined ? [] : [each.resource]),
+      ...(validation === undefined ? [] : [each.validation]),
+    ]);
+    const meant = nearestOf([resource, validation === undefined ? undefined : fullName(validation)], names);
+    say(`sluice: there is no such attachment.${meant}`);
+  }
   const rows = found.map((each) => [
     each.id,
     each.resource,
@@ -166,19 +185,30 @@ function explanationDocument({ attachment, mode, applies, reason, shadowedBy }: 
 /** `sluice validation explain RESOURCE`; answers 0. A plan that exists is reached through its project. */
 export async function explain(resource: string, options: ExplainOptions): Promise<number> {
   const { plan } = options;
-  const answer = await askFleet(options, 'read', async ({ engine }) => {
+  const problems = new ProblemList();
+  const message = resourceProblem(resource);
+  if (message !== undefined)
+    problems.add({ code: 'BAD_RESOURCE', path: 'resource', message, found: show(resource) });
+  const answer = await withFleet(options, 'read', problems, 'nothing was read.', async ({ engine }) => {
+    const registry = registryOf(engine);
     const known = plan === undefined ? undefined : await engine.store.plans.plan(plan);
     const project = options.project ?? known?.project ?? null;
-    const explanations = await registryOf(engine).explain(resource, project, plan ?? null);
-    return { project, explanations };
+    const explanations = await registry.explain(resource, project, plan ?? null);
+    return { project, explanations, all: explanations.length > 0 ? [] : await registry.attachments() };
   });
-  const { project, explanations } = answer;
+  const { project, explanations, all } = answer;
   if (options.json) {
     const documents = explanations.map(explanationDocument);
     await printJson({ resource, project, plan: plan ?? null, attachments: documents });
     return 0;
   }
-  if (explanations.length === 0) say(`sluice: nothing is attached to ${resource}, in whatever scope`);
+  if (explanations.length === 0) {
+    const meant = nearestOf(
+      [resource],
+      all.map((each) => each.resource),
+    );
+    say(`sluice: nothing is attached to ${resource}, in whatever scope.${meant}`);
+  }
   const rows = explanations.map(({ attachment, mode, applies, reason }) => [
     attachment.id,
     attachment.validation,

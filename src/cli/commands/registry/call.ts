@@ -11,7 +11,7 @@ import { type Asked, type AskerOptions, withFleet } from '../../asker.js';
 import { type GivenWords, misplacedNames, readArguments } from '../../given-arguments.js';
 import { onInterrupt } from '../../interrupt.js';
 import { ProblemList } from '../../options.js';
-import { print, printJson, say } from '../../output.js';
+import { plain, print, printJson, say } from '../../output.js';
 
 const NOT_CALLED = 'nothing was called.';
 
@@ -49,14 +49,17 @@ function document(tool: ResolvedTool, answer: ToolAnswer): Record<string, unknow
   return { tool: name, kind: answer.kind, outcome, passed: outcome === 'pass', message, data };
 }
 
+/** A text of many lines that steers no terminal; `--json` has it as it is. */
+const harmless = (text: string) => text.split('\n').map(plain).join('\n');
+
 /** What was returned, for people: a text as it is, anything else as JSON. */
 function words(answer: ToolAnswer): string {
   const json = (value: unknown) => JSON.stringify(value, null, 2) ?? 'null';
   if (answer.kind === 'value')
-    return typeof answer.value === 'string' ? `${answer.value}\n` : `${json(answer.value)}\n`;
-  if (answer.kind === 'failure') return `error: ${answer.message} (${answer.reason})\n`;
+    return typeof answer.value === 'string' ? `${harmless(answer.value)}\n` : `${json(answer.value)}\n`;
+  if (answer.kind === 'failure') return `error: ${plain(answer.message)} (${answer.reason})\n`;
   const { outcome, message, data } = answer.verdict;
-  return `${outcome}: ${message}\n${Object.keys(data).length === 0 ? '' : `${json(data)}\n`}`;
+  return `${outcome}: ${plain(message)}\n${Object.keys(data).length === 0 ? '' : `${json(data)}\n`}`;
 }
 
 const isGood = (answer: ToolAnswer): boolean =>
