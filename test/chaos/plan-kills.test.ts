@@ -13,6 +13,15 @@ import { startSweeper } from '../../workers/sweeper.js';
 import { configWith, openTestFleet } from '../support/fleet.js';
 import { type Kill, type PlanProcess, startPlanProcess } from '../support/plan-fleet.js';
 import {
+  CASES,
+  type Case,
+  PLAN,
+  RESOURCE,
+  SCRIPTS,
+  type Script,
+  type Settings,
+} from '../support/plan-kill-cases.js';
+import {
   AGENT,
   attach,
   eventsOfPlan,
@@ -25,126 +34,10 @@ import {
 } from '../support/plan-play.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 
-const PLAN = 'p';
-const RESOURCE = 'repo/app';
 const SETTINGS = {
   worker: { lock: '1500ms', stalled_interval: '300ms', poisonous_after: 50, max_stalls: 100 },
   sweeper: { every: '250ms', check_after: '800ms' },
 };
-
-type Wish = PlanRequest extends infer R ? (R extends unknown ? Omit<R, 'actor'> : never) : never;
-type Settings = Record<string, Record<string, unknown>>;
-
-/** A plan from its first command to its end. */
-interface Script {
-  commands: Wish[];
-  /** Phase in which each command leaves the plan, once its evaluations are through. */
-  phases: string[];
-  settings?: Settings;
-  roles: RoleName[];
-}
-
-const snapshots = (tests: string) => ({ [RESOURCE]: { tests, lint: 'pass' } });
-const submitted = (tests: string): Wish => ({
-  type: 'submit',
-  plan: PLAN,
-  command: 'c1',
-  snapshots: snapshots(tests),
-});
-const ALL: RoleName[] = ['worker', 'aggregator', 'sweeper', 'dispatcher'];
-
-const SCRIPTS = {
-  /** Fails, is fixed in two stages, passes, is applied. */
-  fixed: {
-    commands: [
-      submitted('fail'),
-      { type: 'fix', plan: PLAN, command: 'c2', snapshots: snapshots('pass') },
-      { type: 'apply', plan: PLAN, command: 'c3', snapshots: snapshots('pass') },
-    ],
-    phases: ['fix', 'ready', 'applied'],
-    roles: ALL,
-  },
-  /** Errors, is judged again twice, and goes on as failed. */
-  errors: { commands: [submitted('error')], phases: ['fix'], roles: ALL },
-  /** Nobody works: every evaluation is decided by its deadline. */
-  overdue: {
-    commands: [submitted('pass')],
-    phases: ['fix'],
-    settings: { evaluation: { deadline: '400ms' } },
-    roles: ['aggregator', 'sweeper', 'dispatcher'],
-  },
-  /** Nobody strategizes, twice. */
-  late: {
-    commands: [
-      { type: 'create', plan: PLAN, command: 'c1', resources: [RESOURCE] },
-      { type: 'respond', plan: PLAN, command: 'c2', answer: 'retry', guidance: 'hurry' },
-    ],
-    phases: ['escalated', 'failed'],
-    settings: { plans: { deadlines: { strategize: '400ms' } } },
-    roles: ALL,
-  },
-} satisfies Record<string, Script>;
-
-interface Case {
-  name: string;
-  script: keyof typeof SCRIPTS;
-  /** A role, or the sender of the n-th command, from 0. */
-  victim: RoleName | number;
-  kill: Kill;
-  /** A second process that ends itself; its role is healthy in no other until then. */
-  next?: { victim: RoleName; kill: Kill };
-  /** What a dead reader claimed is taken over after half a minute: its sink may end before that. */
-  outstanding?: boolean;
-}
-
-const at = (what: Kill['at'], when: Kill['when'], nth = 1): Kill => ({ at: what, when, nth });
-const one = (name: string, script: Case['script'], victim: Case['victim'], kill: Kill): Case => ({
-  name,
-  script,
-  victim,
-  kill,
-});
-
-const CASES: Case[] = [
-  one('dispatcher: claimed, not held back', 'fixed', 'dispatcher', at('holdBack', 'before')),
-  one('dispatcher: before delivery', 'fixed', 'dispatcher', at('deliver', 'before')),
-  one('dispatcher: delivered, job not done', 'fixed', 'dispatcher', at('deliver', 'after', 2)),
-  one('dispatcher: let go, job not done', 'fixed', 'dispatcher', at('letGo', 'after')),
-  {
-    ...one('dispatcher: handed on, not acknowledged', 'fixed', 'dispatcher', at('acknowledge', 'before')),
-    outstanding: true,
-  },
-  one('submit: before the step', 'fixed', 0, at('step', 'before')),
-  one('submit: stepped, not enqueued', 'fixed', 0, at('step', 'after')),
-  one('submit: enqueued, not answered', 'fixed', 0, at('enqueue', 'after')),
-  one('fix: before the step', 'fixed', 1, at('step', 'before')),
-  one('fix: stepped, not enqueued', 'fixed', 1, at('step', 'after')),
-  one('fix: enqueued, not answered', 'fixed', 1, at('enqueue', 'after')),
-  one('apply: before the step', 'fixed', 2, at('step', 'before')),
-  one('apply: stepped, not answered', 'fixed', 2, at('step', 'after')),
-  one('worker: judged, not recorded', 'fixed', 'worker', at('record', 'before')),
-  one('worker: recorded, job not done', 'fixed', 'worker', at('record', 'after')),
-  one('worker: second stage, not recorded', 'fixed', 'worker', at('record', 'before', 4)),
-  one('aggregator: before staging, fails', 'fixed', 'aggregator', at('step', 'before')),
-  one('aggregator: staged, fails', 'fixed', 'aggregator', at('step', 'amid')),
-  one('aggregator: stepped, fails', 'fixed', 'aggregator', at('step', 'after')),
-  one('aggregator: staged, first stage', 'fixed', 'aggregator', at('step', 'amid', 2)),
-  one('aggregator: second stage not enqueued', 'fixed', 'aggregator', at('step', 'after', 2)),
-  one('aggregator: second stage enqueued', 'fixed', 'aggregator', at('enqueue', 'after')),
-  one('aggregator: before staging, passes', 'fixed', 'aggregator', at('step', 'before', 3)),
-  one('aggregator: staged, passes', 'fixed', 'aggregator', at('step', 'amid', 3)),
-  one('aggregator: stepped, passes', 'fixed', 'aggregator', at('step', 'after', 3)),
-  one('aggregator: again, not enqueued', 'errors', 'aggregator', at('step', 'after')),
-  one('aggregator: again, enqueued', 'errors', 'aggregator', at('enqueue', 'after')),
-  {
-    ...one('sweeper: raised, not enqueued', 'fixed', 0, at('step', 'after')),
-    next: { victim: 'sweeper', kill: at('raiseGeneration', 'after') },
-  },
-  one('sweeper: overdue, before the step', 'overdue', 'sweeper', at('step', 'before')),
-  one('sweeper: overdue, stepped', 'overdue', 'sweeper', at('step', 'after')),
-  one('sweeper: deadline, before the step', 'late', 'sweeper', at('step', 'before')),
-  one('sweeper: deadline, stepped', 'late', 'sweeper', at('step', 'after')),
-];
 
 let redis: TestRedis;
 let folder: string;
@@ -272,37 +165,82 @@ const quietly = (name: keyof typeof SCRIPTS): Promise<Outcome> => {
   return known;
 };
 
+/** Processes that end themselves; a role that falls with one is taken over by this process. */
+class Doomed {
+  readonly #scene: Scene;
+  readonly #processes: PlanProcess[] = [];
+  readonly #successions: Promise<void>[] = [];
+
+  constructor(scene: Scene) {
+    this.#scene = scene;
+  }
+
+  async start(kill: Kill, role?: RoleName): Promise<PlanProcess> {
+    const { settings, sink, start } = this.#scene;
+    const told = { settings, url: redis.url, sink, kill };
+    const process = await startPlanProcess(role === undefined ? told : { ...told, role });
+    this.#processes.push(process);
+    // Whoever takes over was not there before: nobody else could have done the step.
+    if (role !== undefined) this.#successions.push(process.gone.then(() => start(role)));
+    return process;
+  }
+
+  /** Each ended itself, where it was told to. */
+  async expectDead(): Promise<void> {
+    for (const { gone } of this.#processes) expect(await gone).toEqual([null, 'SIGKILL']);
+    await Promise.all(this.#successions);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#processes.map((each) => each.stop()));
+    await Promise.allSettled(this.#successions);
+  }
+}
+
+/** The plan's life is the undisturbed one, with nothing twice and nothing open, and all of it delivered. */
+async function expectUndisturbed(scene: Scene, expected: Outcome, outstanding: boolean): Promise<number[]> {
+  const { engine, sink, reader } = scene;
+  const { store } = engine;
+  const ids = expected.events.map(({ id }) => id);
+  await vi.waitFor(
+    async () => {
+      expect(await delivered(sink)).toEqual(expect.arrayContaining(ids));
+      if (!outstanding) expect(await store.outbox.outstanding(reader)).toBe(0);
+    },
+    { timeout: 60_000, interval: 100 },
+  );
+  const found = await outcomeOf(engine);
+  expect(found).toEqual(expected);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(found.timeline.map(({ revision }) => revision)).toEqual(found.timeline.map((_, i) => i + 1));
+  const verdicts = verdictsOf(await eventsOfPlan(store, PLAN));
+  for (const { evaluation } of found.evaluations) {
+    expect(verdicts[evaluation]).toHaveLength(1);
+    expect(await store.evaluations.decisions(evaluation)).toHaveLength(1);
+  }
+  expect(await store.evaluations.dueChunks(Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
+  const arrived = await delivered(sink);
+  expect(new Set(arrived)).toEqual(new Set(ids));
+  return [found.evaluations.length, found.timeline.length, ids.length, arrived.length];
+}
+
+const line = (name: string, columns: readonly (string | number)[]): string =>
+  name.padEnd(42) + columns.map((column) => String(column).padStart(12)).join('');
+
 async function runCase({ name, script: scriptName, victim, kill, next, outstanding }: Case, n: number) {
-  const began = performance.now();
   const script: Script = SCRIPTS[scriptName];
   const expected = await quietly(scriptName);
+  const began = performance.now();
   const scene = await openScene(`kill${n}`, script);
-  const { engine, settings, sink, reader } = scene;
-  const { store } = engine;
-  const doomed: PlanProcess[] = [];
-  const successions: Promise<void>[] = [];
-  const fall = async (told: Kill, role?: RoleName): Promise<PlanProcess> => {
-    const process = await startPlanProcess({
-      settings,
-      url: redis.url,
-      sink,
-      kill: told,
-      ...(role === undefined ? {} : { role }),
-    });
-    doomed.push(process);
-    // Whoever takes over was not there before: nobody else could have done the step.
-    if (role !== undefined) successions.push(process.gone.then(() => scene.start(role)));
-    return process;
-  };
+  const doomed = new Doomed(scene);
   try {
-    const victims = [victim, next?.victim];
-    const healthy = script.roles.filter((role) => !victims.includes(role));
+    const healthy = script.roles.filter((role) => role !== victim && role !== next?.victim);
     const [process] = await Promise.all([
-      typeof victim === 'number' ? fall(kill) : fall(kill, victim),
-      next === undefined ? undefined : fall(next.kill, next.victim),
+      typeof victim === 'number' ? doomed.start(kill) : doomed.start(kill, victim),
+      next === undefined ? undefined : doomed.start(next.kill, next.victim),
       ...healthy.map((role) => scene.start(role)),
     ]);
-    const { plans } = placeOf(engine);
+    const { plans } = placeOf(scene.engine);
     await play(scene, script, async (command, request) => {
       if (command === victim) {
         void process.ask({ run: request });
@@ -310,46 +248,17 @@ async function runCase({ name, script: scriptName, victim, kill, next, outstandi
       }
       await plans.run(request);
     });
-    for (const each of doomed) expect(await each.gone).toEqual([null, 'SIGKILL']);
-    await Promise.all(successions);
-    const ids = expected.events.map(({ id }) => id);
-    await vi.waitFor(
-      async () => {
-        expect(await delivered(sink)).toEqual(expect.arrayContaining(ids));
-        if (outstanding !== true) expect(await store.outbox.outstanding(reader)).toBe(0);
-      },
-      { timeout: 60_000, interval: 100 },
-    );
-
-    const found = await outcomeOf(engine);
-    expect(found).toEqual(expected);
-    expect(new Set(ids).size).toBe(ids.length);
-    expect(found.timeline.map(({ revision }) => revision)).toEqual(found.timeline.map((_, i) => i + 1));
-    const verdicts = verdictsOf(await eventsOfPlan(store, PLAN));
-    for (const { evaluation } of found.evaluations) {
-      expect(verdicts[evaluation]).toHaveLength(1);
-      expect(await store.evaluations.decisions(evaluation)).toHaveLength(1);
-    }
-    expect(await store.evaluations.dueChunks(Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
-    const arrived = await delivered(sink);
-    expect(new Set(arrived)).toEqual(new Set(ids));
-    const seconds = ((performance.now() - began) / 1000).toFixed(1);
-    const counts = [found.evaluations.length, found.timeline.length, ids.length, arrived.length, seconds];
-    table.push(name.padEnd(42) + counts.map((count) => String(count).padStart(12)).join(''));
+    await doomed.expectDead();
+    const counts = await expectUndisturbed(scene, expected, outstanding === true);
+    table.push(line(name, [...counts, ((performance.now() - began) / 1000).toFixed(1)]));
   } finally {
-    await Promise.all(doomed.map((each) => each.stop()));
-    await Promise.allSettled(successions);
+    await doomed.stop();
     await scene.close();
   }
 }
 
 describe.concurrent('a process that is killed leaves one decision, one transition, one event', () => {
-  table.push(
-    'killed at'.padEnd(42) +
-      ['decisions', 'transitions', 'events', 'delivered', 'seconds']
-        .map((word) => word.padStart(12))
-        .join(''),
-  );
+  table.push(line('killed at', ['decisions', 'transitions', 'events', 'delivered', 'seconds']));
   it.each(CASES.map((each, n) => [each.name, each, n] as const))('%s', async (_name, each, n) => {
     await runCase(each, n);
   });
