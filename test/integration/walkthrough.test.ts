@@ -132,7 +132,7 @@ describe('docs/plans.md', () => {
       }
       expect({ line, printed, missing: missingIn(printed, output) }).toMatchObject({ missing: [] });
     }
-  }, 300_000);
+  }, 600_000);
 
   it('names no event of a plan’s life that was not printed on the way', async () => {
     const { output } = await runLine('sluice events tail --no-follow --json');
