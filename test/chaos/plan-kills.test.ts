@@ -197,6 +197,17 @@ class Doomed {
   }
 }
 
+/** No job of the plan is left: what a dead process had in hand was done again by another. */
+async function untilIdle({ store, queue }: FleetEngine): Promise<void> {
+  for (const { evaluation } of await store.plans.log(PLAN)) {
+    const record = evaluation === null ? undefined : await store.evaluations.chunk(evaluation);
+    for (let generation = record?.generation ?? 0; record !== undefined && generation > 0; generation -= 1) {
+      const isAlive = () => queue.isAlive(record.chunk, generation);
+      await expect.poll(isAlive, { timeout: 60_000, interval: 50 }).toBe(false);
+    }
+  }
+}
+
 /** The plan's life is the undisturbed one, with nothing twice and nothing open, and all of it delivered. */
 async function expectUndisturbed(scene: Scene, expected: Outcome, outstanding: boolean): Promise<number[]> {
   const { engine, sink, reader } = scene;
@@ -249,6 +260,7 @@ async function runCase({ name, script: scriptName, victim, kill, next, outstandi
       await plans.run(request);
     });
     await doomed.expectDead();
+    if (script.roles.includes('worker')) await untilIdle(scene.engine);
     const counts = await expectUndisturbed(scene, expected, outstanding === true);
     table.push(line(name, [...counts, ((performance.now() - began) / 1000).toFixed(1)]));
   } finally {
