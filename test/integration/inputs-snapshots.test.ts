@@ -148,8 +148,8 @@ describe('the snapshots of a command', () => {
     });
     expect(problems.map(({ path, code }) => [path, code])).toEqual([
       ['--snapshots', 'BAD_SNAPSHOT'],
-      ['--snapshot', 'USAGE'],
-      ['--snapshot', 'USAGE'],
+      ['--snapshot', 'NOT_NAMED'],
+      ['--snapshot', 'NOT_NAMED'],
       ['--snapshot db', 'SYNTAX'],
       ['--snapshot c', 'BAD_SNAPSHOT'],
       ['--snapshot d', 'BAD_SNAPSHOT'],
