@@ -41,8 +41,9 @@ function attachmentView({ id, resource, scope, target, slot, ...rest }: Attachme
 }
 
 /**
- * What `show` prints: the document as a user would write it (registered again, it is unchanged), then
- * its version, when it was registered and by whom, what it replaced, and its attachments.
+ * What `show` prints: the document as a user would write it, then its version, when it was registered
+ * and by whom, what it replaced, and its attachments, under keys that registering passes over: what is
+ * printed can be registered again, and is unchanged.
  */
 export function documentView(
   entry: RegistryEntry,
@@ -54,11 +55,10 @@ export function documentView(
     Object.hasOwn(written, key) ? [[key, written[key]]] : [],
   );
   // A built-in tool was never registered.
-  const registered =
-    version === '' ? {} : { version, registered_at: new Date(registeredAt).toISOString(), actor, previous };
+  const registered = { version, registered_at: new Date(registeredAt).toISOString(), actor, previous };
   return {
     ...Object.fromEntries(ordered),
-    ...registered,
-    ...(isValidation(document) ? { attachments: attachments.map(attachmentView) } : {}),
+    ...(version === '' ? {} : { 'x-registered': registered }),
+    ...(isValidation(document) ? { 'x-attachments': attachments.map(attachmentView) } : {}),
   };
 }

@@ -53,11 +53,13 @@ describe('what show prints', () => {
       idempotent: true,
       retry: { limit: 2 },
       confirm: 1,
-      version: entry('local/clean').version,
-      registered_at: '1970-01-01T00:00:00.001Z',
-      actor: 'tester',
-      previous: [],
-      attachments: [
+      'x-registered': {
+        version: entry('local/clean').version,
+        registered_at: '1970-01-01T00:00:00.001Z',
+        actor: 'tester',
+        previous: [],
+      },
+      'x-attachments': [
         {
           id: '01HZZZZZZZZZZZZZZZZZZZZZZZ',
           resource: 'repo/main',
@@ -79,11 +81,8 @@ describe('what show prints', () => {
   });
 
   it.each([...registry.entries.keys()])('of %s, registered again, is unchanged', (name) => {
-    const { version, registered_at, actor, previous, attachments, ...document } = documentView(
-      entry(name),
-      [],
-    );
-    const planned = planRegistration(registry, given('tool', document), 2, 'other');
+    const view = documentView(entry(name), [attachment(name)]);
+    const planned = planRegistration(registry, given('tool', view), 2, 'other');
     expect(planned).toMatchObject({ ok: true, report: [{ name, status: 'unchanged' }] });
   });
 
