@@ -116,7 +116,8 @@ function refused(code: string, message: string, plan: PlanState | undefined): Pl
     plan === undefined
       ? 'It does not exist.'
       : `Plan ${plan.id} is in phase ${plan.phase} at revision ${plan.revision}.`;
-  const text = `${message.charAt(0).toUpperCase()}${message.slice(1)}. ${stands}`;
+  const told = plan !== undefined && message.includes(`in phase ${plan.phase}`);
+  const text = `${message.charAt(0).toUpperCase()}${message.slice(1)}.${told ? '' : ` ${stands}`}`;
   return new PlanRefusedError(text, { code, path: '', message }, plan);
 }
 
