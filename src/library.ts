@@ -1,4 +1,4 @@
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { ulid } from 'ulid';
 import { loadConfig } from '../config/load.js';
 import { blobsOf, openingOf, type ScenarioWithBundle } from './app/opening.js';
@@ -14,16 +14,30 @@ import { type RunRecord, runRecordSchema } from './core/run-record.js';
 import { loadScenario, sealScenario } from './core/scenario/load.js';
 import type { Scenario } from './core/scenario/model.js';
 import { subjectOf } from './core/subject.js';
+import { check } from './library/checked.js';
 import { type PlanFleet, planFleet } from './library/plans.js';
-import { type EventHandler, Subscriptions } from './library/subscriptions.js';
+import {
+  type ErrorHandler,
+  type EventHandler,
+  type FleetEvent,
+  Subscriptions,
+} from './library/subscriptions.js';
 
 export interface FleetOptions {
-  /** redis:// URL of a Redis whose workers and aggregator run elsewhere; without it all is judged here, in memory. */
+  /**
+   * redis:// URL of a Redis whose workers and aggregator run elsewhere. Without it everything is judged
+   * in this process, in memory: REDIS_URL, `redis:` of the settings and a private Redis are not looked for.
+   */
   redis?: string;
   /** Name of the fleet on that Redis; default `sluice`. */
   fleet?: string;
   /** A configuration file. */
   config?: string;
+  /**
+   * Hears of handlers of `on` that throw (with the event), and of trouble in following events (without
+   * one). Default: the log, on standard error.
+   */
+  onError?: ErrorHandler;
 }
 
 export interface JudgeOptions {
@@ -50,7 +64,8 @@ export interface Fleet extends PlanFleet {
   judge(scenario: ScenarioWithBundle, runs: Iterable<unknown>, options?: JudgeOptions): Promise<JudgedBatch>;
   /**
    * Calls the handler for each event of these names from now on, one after the other; returns what ends
-   * that. A handler that throws is logged. For what must not be missed use a sink.
+   * that. A handler that throws is told to `onError`, and not called again for that event. Throws USAGE
+   * for an event that does not exist. For what must not be missed use a sink.
    */
   on<N extends EventName>(event: N | readonly N[], handler: EventHandler<N>): () => void;
   close(): Promise<void>;
@@ -142,22 +157,42 @@ async function judge(
   return { batch, evaluations: () => new EvaluationReader(store).inInputOrder(batch.id) };
 }
 
+/** Tells errors of handlers where they are wanted; what goes wrong there goes to the log. */
+function reporter(log: Logger, wanted: ErrorHandler | undefined) {
+  return async (error: Error, event?: FleetEvent): Promise<void> => {
+    const message = event === undefined ? 'cannot follow events' : `a handler of ${event.name} failed`;
+    if (wanted === undefined) return log.error({ err: error, subject: event?.subject }, message);
+    try {
+      await wanted(error, event);
+    } catch (failure) {
+      log.error({ err: failure, cause: error.message }, 'onError failed');
+    }
+  };
+}
+
 /**
  * Opens a fleet. With `redis`, roles that run elsewhere judge (`sluice up`, or `sluice worker` and
  * `sluice aggregator`); without, this process does, and nothing survives it. Throws
- * REDIS_UNREACHABLE, REDIS_VERSION, REDIS_POLICY or INVALID_CONFIG.
+ * USAGE, REDIS_UNREACHABLE, REDIS_VERSION, REDIS_POLICY or INVALID_CONFIG.
  */
 export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
+  check('createFleet', options);
   const config = await loadConfig(options.config, { fleet: options.fleet });
   const log = pino({ level: 'warn' }, pino.destination(2));
   const engine =
     options.redis === undefined ? openInline(config, log) : await openFleet(config, options.redis, log);
-  const report = (error: Error) => log.error({ err: error }, 'an event handler failed');
-  const subscriptions = new Subscriptions(engine.store.outbox, report);
+  const subscriptions = new Subscriptions(engine.store.outbox, reporter(log, options.onError));
   return {
     ...planFleet(registryOf(engine), plansOf(engine), toolCallerOf(engine)),
-    judge: (scenario, runs, judgeOptions = {}) => judge(engine, scenario, runs, judgeOptions),
-    on: (event, handler) => subscriptions.on([event].flat() as never, handler),
+    async judge(scenario, runs, judgeOptions = {}) {
+      check('judge', { runs, options: judgeOptions });
+      return judge(engine, scenario, runs, judgeOptions);
+    },
+    on(event, handler) {
+      const names = [event].flat();
+      check('on', { event: names, handler });
+      return subscriptions.on(names as never, handler);
+    },
     async close() {
       await subscriptions.close();
       await engine.close();

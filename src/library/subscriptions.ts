@@ -2,8 +2,8 @@ import { EVENT_PREFIX, EVENT_VERSION, type EventName } from '../core/events.js';
 import type { EventData } from '../core/plan/events.js';
 import type { Outbox } from '../ports/store.js';
 
-/** An event as a handler gets it: a CloudEvent whose data has the shape of its type. */
-export interface FleetEvent<N extends EventName = EventName> {
+interface EventOf<N extends EventName> {
+  /** Always the same for the same event: drop repeats by it. */
   id: string;
   /** Short name, such as `plan.retry.requested`. */
   name: N;
@@ -14,7 +14,13 @@ export interface FleetEvent<N extends EventName = EventName> {
   data: EventData<N>;
 }
 
+/** An event as a handler gets it; of several names, `name` tells which data it has. */
+export type FleetEvent<N extends EventName = EventName> = { [K in N]: EventOf<K> }[N];
+
 export type EventHandler<N extends EventName> = (event: FleetEvent<N>) => unknown;
+
+/** Hears of a handler that threw, with its event; without an event, of trouble in following them. */
+export type ErrorHandler = (error: Error, event?: FleetEvent) => unknown;
 
 interface Subscription {
   names: ReadonlySet<string>;
@@ -24,21 +30,26 @@ interface Subscription {
 const PAGE = 200;
 const WAIT_MS = 500;
 
+const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
+
 /**
  * Follows the outbox for handlers in this process, one event after the other, from the moment of the
- * first subscription. A handler that throws is told to `onError`; the events go on.
+ * first subscription. A handler that throws is told to `onError`, and so is, each time that it begins,
+ * trouble in reading events; the events go on. `pauseMs`: milliseconds between tries.
  */
 export class Subscriptions {
   readonly #outbox: Outbox;
-  readonly #onError: (error: Error) => void;
+  readonly #onError: ErrorHandler;
+  readonly #pauseMs: number;
   readonly #subscriptions = new Set<Subscription>();
   #pump: Promise<void> | undefined;
   #closed = false;
   #handling = false;
 
-  constructor(outbox: Outbox, onError: (error: Error) => void) {
+  constructor(outbox: Outbox, onError: ErrorHandler, pauseMs = WAIT_MS) {
     this.#outbox = outbox;
     this.#onError = onError;
+    this.#pauseMs = pauseMs;
   }
 
   /** Returns what ends the subscription. */
@@ -52,12 +63,15 @@ export class Subscriptions {
     return () => this.#subscriptions.delete(subscription);
   }
 
-  async #follow(from: Promise<string>): Promise<void> {
+  async #follow(first: Promise<string>): Promise<void> {
+    let from: Promise<string> | undefined = first;
     let cursor: string | undefined;
+    let troubled = false;
     while (!this.#closed) {
       try {
-        cursor ??= await from;
+        cursor ??= await (from ?? this.#outbox.lastEvent());
         const entries = await this.#outbox.events(cursor, PAGE, WAIT_MS);
+        troubled = false;
         for (const { position, event } of entries) {
           await this.#hand(event.json);
           cursor = position;
@@ -65,8 +79,10 @@ export class Subscriptions {
         }
       } catch (error) {
         if (this.#closed) return;
-        this.#onError(error as Error);
-        await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
+        from = undefined;
+        if (!troubled) this.#onError(asError(error));
+        troubled = true;
+        await new Promise((resolve) => setTimeout(resolve, this.#pauseMs));
       }
     }
   }
@@ -74,13 +90,14 @@ export class Subscriptions {
   async #hand(json: string): Promise<void> {
     const { id, type, subject, time, data } = JSON.parse(json) as FleetEvent & { type: string };
     const name = type.slice(EVENT_PREFIX.length, -EVENT_VERSION.length) as EventName;
+    const event = { id, name, subject, time, data } as FleetEvent;
     for (const { names, handler } of [...this.#subscriptions]) {
       if (!names.has(name)) continue;
       this.#handling = true;
       try {
-        await handler({ id, name, subject, time, data });
+        await handler(event);
       } catch (error) {
-        this.#onError(error as Error);
+        this.#onError(asError(error), event);
       } finally {
         this.#handling = false;
       }

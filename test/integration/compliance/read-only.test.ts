@@ -38,14 +38,15 @@ describe('Given a validation that is to be registered', () => {
     ],
   ])('when it says %s, then it is refused and nothing is stored', async (_what, flags, problems) => {
     const document = { name: 'writer', code: PASS, ...flags };
-    const refused = await refusal(stage.fleet.registerValidation(document));
+    // The types refuse it as well.
+    const refused = await refusal(stage.fleet.registerValidation(document as never));
     expect(refused.code).toBe('INVALID_DOCUMENT');
     expect(refused.problems.sort()).toEqual(problems.sort());
     expect(await refusal(stage.fleet.call('writer'))).toMatchObject({ code: 'NOT_FOUND' });
   });
 
   it('when it says that it only reads, then it is taken', async () => {
-    const flags = { writes: false, checkpointable: false, read_only: true };
+    const flags = { writes: false, checkpointable: false, read_only: true } as const;
     const registered = await stage.fleet.registerValidation({ name: 'reader', code: PASS, ...flags });
     expect(registered).toMatchObject({ name: 'local/reader', status: 'added' });
   });
