@@ -1,4 +1,4 @@
-import { closest, distance } from 'fastest-levenshtein';
+import { distance } from 'fastest-levenshtein';
 
 /** One thing that is wrong with what a user gave. */
 export interface Problem {
@@ -68,13 +68,41 @@ export class SluiceError extends Error {
   }
 }
 
-/** The allowed name that is nearest to `found`, when it is near enough to be a likely slip. */
+/** A name as what stands before its last `/`, and what stands behind it. */
+function partsOf(name: string): [space: string, own: string] {
+  const lower = name.toLowerCase();
+  const slash = lower.lastIndexOf('/');
+  return [lower.slice(0, Math.max(0, slash)), lower.slice(slash + 1)];
+}
+
+/** Edits between two words; infinite when more than half of the longer one differs. */
+function unlikeness(a: string, b: string): number {
+  const edits = distance(a, b);
+  return edits <= Math.max(1, Math.floor(Math.max(a.length, b.length) / 2))
+    ? edits
+    : Number.POSITIVE_INFINITY;
+}
+
+/** What names share before their `/` makes them no more alike; the same name elsewhere is likely meant. */
+function nameUnlikeness([space, own]: [string, string], [otherSpace, other]: [string, string]): number {
+  if (space === otherSpace) return unlikeness(own, other);
+  if (own === other) return 1 - 1 / (1 + distance(space, otherSpace));
+  return unlikeness(own, other) + unlikeness(space, otherSpace);
+}
+
+/** The allowed name that is nearest to `found`, when it is like enough to be a likely slip. */
 export function nearestName(found: string, allowed: readonly string[]): string | undefined {
-  if (allowed.length === 0 || found.length === 0) return undefined;
-  const wanted = found.toLowerCase();
-  const best = closest(wanted, allowed as string[]);
-  const limit = Math.max(2, Math.floor(Math.max(found.length, best.length) / 2));
-  return distance(wanted, best.toLowerCase()) <= limit ? best : undefined;
+  if (found.length === 0) return undefined;
+  const wanted = partsOf(found);
+  let least = Number.POSITIVE_INFINITY;
+  let nearest: string | undefined;
+  for (const name of allowed) {
+    const edits = nameUnlikeness(wanted, partsOf(name));
+    if (edits >= least) continue;
+    least = edits;
+    nearest = name;
+  }
+  return nearest;
 }
 
 /** `file:line: path: message; found …; allowed: …; did you mean …?` */

@@ -1,9 +1,11 @@
 import { monotonicFactory } from 'ulid';
 import {
   type AttachRequest,
+  type AttachSkillRequest,
   planAttachment,
   planDetachment,
   planSkillAttachment,
+  type SkillAttached,
 } from '../../core/attachments/attach.js';
 import {
   applicableChecks,
@@ -112,25 +114,31 @@ export class RegistryService {
 
   /** Attaches a validation; one that is attached just so already is returned. Throws INVALID_ATTACHMENT. */
   async attach(request: AttachRequest, actor: string): Promise<Attachment> {
+    return (await this.attachOnce(request, actor)).attachment;
+  }
+
+  /** As `attach`, and says whether it was attached just so before (`existing`). */
+  async attachOnce(
+    request: AttachRequest,
+    actor: string,
+  ): Promise<{ attachment: Attachment; existing: boolean }> {
     return this.#change((registry) => {
       const now = this.#deps.clock.now();
       const planned = planAttachment(registry, request, newId(now), now, actor);
       if (!planned.ok) return notAttached(planned.problems);
-      return { ok: true, change: planned.change, value: planned.attachment };
+      const { change, attachment, existing } = planned;
+      return { ok: true, change, value: { attachment, existing } };
     });
   }
 
   /** Attaches every validation of a skill in one step. Throws INVALID_ATTACHMENT. */
-  async attachSkill(
-    request: Omit<AttachRequest, 'validation'> & { skill: string },
-    actor: string,
-  ): Promise<{ attachments: Attachment[]; passedOver: string[] }> {
+  async attachSkill(request: AttachSkillRequest, actor: string): Promise<SkillAttached> {
     return this.#change((registry) => {
       const now = this.#deps.clock.now();
       const planned = planSkillAttachment(registry, request, () => newId(now), now, actor);
       if (!planned.ok) return notAttached(planned.problems);
-      const { attachments, passedOver } = planned;
-      return { ok: true, change: planned.change, value: { attachments, passedOver } };
+      const { change, attachments, existing, passedOver } = planned;
+      return { ok: true, change, value: { attachments, existing, passedOver } };
     });
   }
 
@@ -164,12 +172,13 @@ export class RegistryService {
     return explainResource(await this.#deps.store.read(), resource, project, plan);
   }
 
-  /** The checks that apply, and the resolved tools that they need by version. */
+  /** The checks that apply, the resolved tools that they need by version, and the registry's revision. */
   async applicable(
     where: Where,
     snapshots: Record<string, string> | null,
-  ): Promise<Applicable & { tools: Map<string, string> }> {
-    return applicableChecks(await this.#deps.store.read(), where, snapshots);
+  ): Promise<Applicable & { tools: Map<string, string>; registry: number }> {
+    const registry = await this.#deps.store.read();
+    return { ...applicableChecks(registry, where, snapshots), registry: registry.revision };
   }
 
   /** A tool or validation with all that a call of it needs. Throws NOT_FOUND. */

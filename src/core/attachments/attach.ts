@@ -4,6 +4,7 @@ import { type Asked, type Fitting, findFitting, type Place, placeOf } from './ca
 import type { AttachmentCode } from './codes.js';
 import { attachmentIdentity } from './identity.js';
 import { findMembers } from './members.js';
+import { shareArguments } from './shares.js';
 
 /** A validation that is to be attached; its mode is its own and not asked for (DESIGN 4.4). */
 export interface AttachRequest extends Asked {
@@ -11,9 +12,19 @@ export interface AttachRequest extends Asked {
   validation: string;
 }
 
-/** All validations of a skill that are to be attached, with the same arguments. */
+/** All validations of a skill that are to be attached; each gets those of the arguments that it knows. */
 export interface AttachSkillRequest extends Asked {
   skill: string;
+}
+
+/** What attaching a skill came to. */
+export interface SkillAttached {
+  /** One for each validation of the skill. */
+  attachments: Attachment[];
+  /** Ids of those that were attached just so before. */
+  existing: string[];
+  /** Plain tools of the skill: they gate nothing. */
+  passedOver: string[];
 }
 
 interface Refused {
@@ -90,13 +101,14 @@ function about(validation: string, problem: Problem): Problem {
   return { ...problem, message: `${problem.message} (validation ${validation})` };
 }
 
-/** Which of the skill's validations take the resource and the arguments, and what is wrong with the others. */
+/** The validations of the skill, each with the arguments that are its; and what is wrong with any. */
 function fitAll(registry: Registry, validations: readonly string[], asked: Asked) {
-  const fitting: Fitting[] = [];
-  const problems: Problem[] = [];
+  const { shares, problems } = shareArguments(registry, validations, asked.arguments);
+  const fitting: { asked: Asked; found: Fitting }[] = [];
   for (const name of validations) {
-    const answer = findFitting(registry, name, asked);
-    if (answer.ok) fitting.push(answer.found);
+    const own = { ...asked, arguments: shares.get(name) ?? asked.arguments };
+    const answer = findFitting(registry, name, own);
+    if (answer.ok) fitting.push({ asked: own, found: answer.found });
     else problems.push(...answer.problems.map((problem) => about(name, problem)));
   }
   return { fitting, problems };
@@ -104,8 +116,9 @@ function fitAll(registry: Registry, validations: readonly string[], asked: Asked
 
 /**
  * Attaches every validation of a skill to a resource, all or none. Plain tools gate nothing and are
- * passed over; a skill without a validation is refused (DESIGN 4.11). Those attached in the same
- * words already stay as they stand. `newId` answers a later ULID each time.
+ * passed over; a skill without a validation is refused (DESIGN 4.11). Each gets the arguments that its
+ * schema knows; one that none knows is refused. Those attached in the same words already (`existing`,
+ * their ids) stay as they stand. `newId` answers a later ULID each time.
  */
 export function planSkillAttachment(
   registry: Registry,
@@ -113,7 +126,7 @@ export function planSkillAttachment(
   newId: () => string,
   now: number,
   actor: string,
-): { ok: true; change: RegistryChange; attachments: Attachment[]; passedOver: string[] } | Refused {
+): ({ ok: true; change: RegistryChange } & SkillAttached) | Refused {
   const place = placeOf(request);
   const found = findMembers(registry, request.skill);
   const { fitting, problems } = fitAll(registry, found.ok ? found.members.validations : [], request);
@@ -122,15 +135,19 @@ export function planSkillAttachment(
     return { ok: false, problems: [...named.flat(), ...problems] };
   }
   const added: Attachment[] = [];
+  const existing: string[] = [];
   const attachments = fitting.map((each) => {
-    const wanted = wantedOf(request, place.found, each, now, actor);
+    const wanted = wantedOf(each.asked, place.found, each.found, now, actor);
     const twin = twinOf(registry, wanted);
-    if (twin !== undefined) return twin;
+    if (twin !== undefined) {
+      existing.push(twin.id);
+      return twin;
+    }
     const attachment = withId(registry, wanted, newId());
     added.push(attachment);
     return attachment;
   });
-  return { ok: true, change: changeOf(added), attachments, passedOver: found.members.tools };
+  return { ok: true, change: changeOf(added), attachments, existing, passedOver: found.members.tools };
 }
 
 /** Takes an attachment off, by its id. */

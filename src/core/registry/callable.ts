@@ -2,7 +2,7 @@ import { isPlainObject, type Json } from '../json.js';
 import { show } from '../problem.js';
 import { childPath } from '../scenario/json-scan.js';
 import { readCapability } from './capability.js';
-import { HOOK_FIELDS, MOST_SLOTS, RETRY_FIELDS, SHAPES, SLOT_FIELDS } from './document.js';
+import { HOOK_FIELDS, RETRY_FIELDS, SHAPES } from './document.js';
 import { own, type Raw, type Report, readFields, readObject, type Shape } from './fields.js';
 import { problemsOfSchema } from './json-schema.js';
 import { fullName } from './lookup.js';
@@ -11,11 +11,11 @@ import type {
   JsonObject,
   LifecycleHooks,
   MappedArgument,
-  ResourceSlot,
   Source,
   ToolDocument,
   ValidationDocument,
 } from './model.js';
+import { readSlots, tooManyRequired } from './slots.js';
 import { readSource } from './source.js';
 import { formatTimeout, longestTimeout, parseTimeout } from './timeout.js';
 
@@ -44,6 +44,8 @@ export function readCallable(
   const fields = readFields(kind === 'tool' ? TOOL_FIELDS : VALIDATION_FIELDS, raw, '', report);
   const source = readSource(raw, kind, report);
   const slots = readSlots(own(raw, 'resource_slots'), report);
+  const tooMany = kind === 'validation' ? tooManyRequired(slots ?? []) : undefined;
+  if (tooMany !== undefined) report({ ...tooMany, path: 'resource_slots' });
   refuseInherited(raw, source, report);
   checkSchemas(fields, report);
   const annotations = fields.annotations as JsonObject | undefined;
@@ -113,28 +115,6 @@ function readTimeout(given: unknown, source: Source | undefined, report: Report)
     report({ code: 'TIMEOUT_TOO_LONG', path: 'timeout', message, found });
   }
   return ms;
-}
-
-function readSlots(given: unknown, report: Report): ResourceSlot[] | undefined {
-  if (given === undefined) return undefined;
-  const path = 'resource_slots';
-  if (!Array.isArray(given)) {
-    report({ code: 'WRONG_TYPE', path, message: 'must be a list', found: show(given) });
-    return undefined;
-  }
-  if (given.length > MOST_SLOTS)
-    report({ code: 'BAD_VALUE', path, message: `must have at most ${MOST_SLOTS} items` });
-  const slots = given.flatMap((each: unknown, n) => {
-    const slot = readObject(SLOT_FIELDS, each ?? null, childPath(path, n), report);
-    return slot === undefined ? [] : [slot as unknown as ResourceSlot];
-  });
-  slots.forEach(({ name }, n) => {
-    const first = slots.findIndex((slot) => slot.name === name);
-    if (name === undefined || first === n) return;
-    const message = `is the name of ${path}[${first}] as well`;
-    report({ code: 'BAD_VALUE', path: `${childPath(path, n)}.name`, message, found: show(name) });
-  });
-  return slots;
 }
 
 function readMapping(given: unknown, report: Report): Record<string, MappedArgument> | undefined {

@@ -80,12 +80,13 @@ function mappingOf(document: CallableDocument): Mapping {
   return (isValidation(document) ? document.argument_mapping : undefined) ?? {};
 }
 
-const ANY_ARGUMENTS: JsonObject = { type: 'object' };
+/** Of a document without an input_schema: it takes no arguments. */
+const NO_ARGUMENTS: JsonObject = { type: 'object', additionalProperties: false };
 
 /** The schema of what runs, which wrapping inherits. */
 function ownSchema(document: CallableDocument): JsonObject {
   const builtIn = builtInTools.get(`${BUILT_IN_NAMESPACE}/${document.validator}`);
-  return document.input_schema ?? builtIn?.input_schema ?? ANY_ARGUMENTS;
+  return document.input_schema ?? builtIn?.input_schema ?? NO_ARGUMENTS;
 }
 
 const schemas = new WeakMap<CallableDocument, { inner: JsonObject; schema: JsonObject }>();

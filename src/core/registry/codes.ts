@@ -32,6 +32,8 @@ export const REGISTRY_CODES = {
   UNKNOWN_VALIDATOR: 'There is no built-in tool for a validator of this name.',
   NO_FUNCTION: 'A source is not a JavaScript function expression.',
 
+  TOO_MANY_REQUIRED: 'A validation has two required resource slots, and an attachment binds one resource.',
+
   BAD_TIMEOUT: 'The timeout is no duration.',
   TIMEOUT_TOO_LONG: 'The timeout is longer than the source, or the wrapped tool, allows.',
 

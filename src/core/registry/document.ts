@@ -70,7 +70,9 @@ const toolShape = {
   name: nameField,
   description: z.string().default('').describe('What it does, for people and agents'),
   source: z.enum(SOURCES).optional().describe('What runs; evident from the fields below'),
-  input_schema: jsonSchema.optional().describe('JSON Schema of the arguments; default: any object'),
+  input_schema: jsonSchema
+    .optional()
+    .describe('JSON Schema of the arguments; without one it takes none, with {type: object} any'),
   output_schema: jsonSchema.optional().describe('JSON Schema of what comes back'),
   capability: z
     .strictObject(FLAG_FIELDS)

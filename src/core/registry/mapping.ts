@@ -51,26 +51,6 @@ export function mappedArguments(mapping: Mapping, given: JsonObject): JsonObject
   return Object.fromEntries([...rest, ...mapped]);
 }
 
-/** The schemas in a schema that speak of the same object as it does, references followed. */
-function* aboutTheSame(root: JsonObject, schema: unknown, seen = new Set<unknown>()): Generator<JsonObject> {
-  if (!isPlainObject(schema) || seen.has(schema)) return;
-  seen.add(schema);
-  yield schema as JsonObject;
-  const { allOf, anyOf, oneOf, if: condition, then, else: otherwise, dependentSchemas, $ref } = schema;
-  const inside = [allOf, anyOf, oneOf, condition, then, otherwise].flat();
-  if (isPlainObject(dependentSchemas)) inside.push(...Object.values(dependentSchemas));
-  if (typeof $ref === 'string') inside.push(referenced(root, $ref));
-  for (const each of inside) yield* aboutTheSame(root, each, seen);
-}
-
-/** Names of all arguments that a schema mentions and allows; undefined where it names none. */
-export function argumentNames(schema: JsonObject): string[] | undefined {
-  const names = [...aboutTheSame(schema, schema)].flatMap(({ properties }) =>
-    Object.entries(properties ?? {}).flatMap(([name, each]) => (each === false ? [] : [name])),
-  );
-  return names.length === 0 ? undefined : [...new Set(names)];
-}
-
 /**
  * The schema of the arguments outside, so that it holds for what is given exactly when the wrapped
  * tool's schema holds for what the mapping makes of it. Throws UnfollowedSchema.

@@ -45,7 +45,7 @@ export interface ToolDocument {
   name: string;
   description: string;
   source: Source;
-  /** JSON Schema of the arguments; absent: inherited where it wraps, else any object. */
+  /** JSON Schema of the arguments; absent: inherited where it wraps, else it takes no arguments. */
   input_schema?: JsonObject;
   output_schema?: JsonObject;
   capability: Capability;

@@ -4,6 +4,7 @@ import { checkPattern } from '../patterns/dialect.js';
 import { nearestName, show } from '../problem.js';
 import { childPath } from '../scenario/json-scan.js';
 import type { CodedProblem } from './codes.js';
+import { besides, unknownName } from './schema-names.js';
 import { partsOf, referenced } from './schema-walk.js';
 
 /** Most problems of one value; what is wrong a thousand times is told a hundred times. */
@@ -38,7 +39,7 @@ export function problemsFrom(
   const all = new Map<string, CodedProblem>();
   const { complaints, more } = summed(errors, root);
   for (const { error, inner } of complaints) {
-    const problem = problemOf(error, inner, pathOf(error.instancePath, value, path));
+    const problem = problemOf(error, inner, root, pathOf(error.instancePath, value, path));
     // One slip is often against several parts of a schema.
     const key = `${problem.path}\n${problem.message}`;
     if (!all.has(key)) all.set(key, problem);
@@ -97,7 +98,12 @@ function pathOf(pointer: string, value: unknown, path: string): string {
   return place;
 }
 
-function problemOf(error: ErrorObject, inner: readonly ErrorObject[], path: string): CodedProblem {
+function problemOf(
+  error: ErrorObject,
+  inner: readonly ErrorObject[],
+  root: unknown,
+  path: string,
+): CodedProblem {
   const { keyword, params, data } = error;
   switch (keyword) {
     case 'required':
@@ -115,7 +121,7 @@ function problemOf(error: ErrorObject, inner: readonly ErrorObject[], path: stri
     case 'unevaluatedProperties':
       return unknownName(error, params.unevaluatedProperty, path);
     case 'false schema':
-      return { code: 'VALUE_UNKNOWN', path, message: 'is unknown here' };
+      return { code: 'VALUE_UNKNOWN', path, message: 'is unknown here', ...besides(error, root) };
     case 'propertyNames':
       return unknownName(error, params.propertyName, path);
     case 'type': {
@@ -131,21 +137,6 @@ function problemOf(error: ErrorObject, inner: readonly ErrorObject[], path: stri
       if (params.format === 're2') return badPattern(data, path);
   }
   return { code: 'VALUE_INVALID', path, message: sentence(error), found: show(data) };
-}
-
-function unknownName(error: ErrorObject, name: string, path: string): CodedProblem {
-  const properties = error.parentSchema?.properties;
-  const allowed = isPlainObject(properties)
-    ? Object.keys(properties).filter((key) => properties[key] !== false)
-    : [];
-  const nearest = nearestName(name, allowed);
-  return {
-    code: 'VALUE_UNKNOWN',
-    path: childPath(path, name),
-    message: 'is unknown here',
-    ...(allowed.length === 0 ? {} : { allowed }),
-    ...(nearest === undefined ? {} : { nearest }),
-  };
 }
 
 function notAmong(values: readonly unknown[], found: unknown, path: string): CodedProblem {

@@ -1,12 +1,14 @@
 import { show } from '../problem.js';
 import { childPath } from '../scenario/json-scan.js';
-import { chainOf, inputSchemaIfAny, MOST_WRAPPINGS, timeoutOf } from './closure.js';
+import { argumentNames } from './argument-names.js';
+import { chainOf, inputSchemaIfAny, MOST_WRAPPINGS, slotsOf, timeoutOf } from './closure.js';
 import type { CodedProblem } from './codes.js';
 import { nearestOf } from './fields.js';
 import { schemaProblems } from './json-schema.js';
 import { callableNames, type Entries } from './lookup.js';
-import { argumentNames, isImpossible, type Mapping, UnfollowedSchema } from './mapping.js';
+import { isImpossible, type Mapping, UnfollowedSchema } from './mapping.js';
 import { type CallableDocument, isSkill, type JsonObject, type ValidationDocument } from './model.js';
+import { tooManyRequired } from './slots.js';
 import { formatTimeout } from './timeout.js';
 
 type Wrapping = ValidationDocument & { wraps: string };
@@ -31,7 +33,7 @@ export function wrappingProblems(
   switch (followed.trouble) {
     case 'unknown':
       // Further in, it is the problem of the one that names it.
-      return names.at(-1) === wraps ? [unknown(entries, wraps)] : [];
+      return names.at(-1) === wraps ? [unknown(entries, document)] : [];
     case 'cycle':
       return names.at(-1) === name
         ? [{ code: 'WRAPS_CYCLE', path, message: 'would wrap itself', found }]
@@ -43,13 +45,14 @@ export function wrappingProblems(
   }
 }
 
-function unknown(entries: Entries, wraps: string): CodedProblem {
+function unknown(entries: Entries, { name, wraps }: Wrapping): CodedProblem {
   const named = entries.get(wraps)?.document;
   const message =
     named !== undefined && isSkill(named)
       ? 'is a skill; only tools and validations can be wrapped'
       : 'is no registered tool or validation';
-  const nearest = nearestOf(wraps, callableNames({ entries }));
+  const others = callableNames({ entries }).filter((each) => each !== name);
+  const nearest = nearestOf(wraps, others);
   return { code: 'WRAPS_UNKNOWN', path: 'wraps', message, found: wraps, ...nearest };
 }
 
@@ -59,6 +62,8 @@ function innerProblems(document: Wrapping, inner: CallableDocument[]): CodedProb
   const resolved = { chain: inner };
   const problems: CodedProblem[] = [];
   if (!wrapped.capability.read_only || wrapped.capability.writes) problems.push(writing(wrapped));
+  const tooMany = tooManyRequired(slotsOf(resolved));
+  if (tooMany !== undefined) problems.push({ ...tooMany, path: 'wraps' });
   const longest = timeoutOf(resolved);
   if (document.timeout_ms !== undefined && document.timeout_ms > longest) {
     const message = `is longer than that of ${wrapped.name}, ${formatTimeout(longest)}; wrapping can only shorten it`;
@@ -85,8 +90,10 @@ function mappingProblems(mapping: Mapping, schema: JsonObject): CodedProblem[] {
   const problems = Object.entries(mapping).flatMap(([name, each]): CodedProblem[] => {
     const at = childPath(path, name);
     if (known !== undefined && !known.includes(name)) {
+      const code = 'MAPPING_UNKNOWN';
+      if (known.length === 0) return [{ code, path: at, message: 'the wrapped tool takes no arguments' }];
       const message = 'is no argument of the wrapped tool';
-      return [{ code: 'MAPPING_UNKNOWN', path: at, message, allowed: known, ...nearestOf(name, known) }];
+      return [{ code, path: at, message, allowed: known, ...nearestOf(name, known) }];
     }
     return 'value' in each ? valueProblems(schema, name, each.value, `${at}.value`) : [];
   });

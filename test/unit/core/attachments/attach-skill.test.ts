@@ -46,6 +46,7 @@ describe('planSkillAttachment', () => {
     if (!answer.ok) return;
     expect(ids(answer.attachments).toSorted()).toEqual(['01', 'N1']);
     expect(ids(answer.change.attach)).toEqual(['N1']);
+    expect(answer.existing).toEqual(['01']);
     const again = attach({}, applied(standing, answer.change));
     expect(again).toMatchObject({ ok: true, change: { attach: [] } });
   });
@@ -53,8 +54,57 @@ describe('planSkillAttachment', () => {
   it('attaches none when one is refused, and says which', () => {
     expect(problemsOf({ skill: 'mixed', arguments: { m: 1 } }).toSorted()).toEqual([
       ['NO_SLOT_FITS', 'slot', expect.stringContaining('(validation local/db-only)')],
-      ['VALUE_UNKNOWN', 'arguments.m', expect.stringContaining('(validation local/strict)')],
+      ['VALUE_UNKNOWN', 'arguments.m', 'is known to no validation of the skill'],
     ]);
+  });
+
+  describe('with arguments', () => {
+    const needs = { ...closed, required: ['n'] };
+    const several = registryOf([
+      validation('bare'),
+      validation('counts', { input_schema: needs }),
+      validation('open', { input_schema: { properties: { size: { type: 'integer' } } } }),
+      validation('any', { input_schema: { type: 'object' } }),
+      skill('some', ['bare', 'counts', 'open']),
+      skill('loose', ['bare', 'any']),
+    ]);
+    const given = (answer: ReturnType<typeof attach>) =>
+      answer.ok && Object.fromEntries(answer.attachments.map((each) => [each.validation, each.arguments]));
+
+    it('gives each validation those that its schema knows', () => {
+      expect(given(attach({ skill: 'some', arguments: { n: 1, size: 2 } }, several))).toEqual({
+        'local/bare': {},
+        'local/counts': { n: 1 },
+        'local/open': { size: 2 },
+      });
+      expect(given(attach({ skill: 'loose', arguments: { z: 1 } }, several))).toEqual({
+        'local/bare': {},
+        'local/any': { z: 1 },
+      });
+    });
+
+    it('refuses one that none knows, once, and asks each for what it requires', () => {
+      const answer = attach({ skill: 'some', arguments: { sise: 2 } }, several);
+      expect(answer.ok ? [] : answer.problems).toEqual([
+        {
+          code: 'VALUE_UNKNOWN',
+          path: 'arguments.sise',
+          message: 'is known to no validation of the skill',
+          allowed: ['n', 'size'],
+          nearest: 'size',
+        },
+        { code: 'VALUE_MISSING', path: 'arguments.n', message: 'is missing (validation local/counts)' },
+      ]);
+    });
+
+    it('refuses arguments that none could carry, and those of validations that are gone', () => {
+      const gone = without(several, 'local/open');
+      expect(problemsOf({ skill: 'some', arguments: { size: 1, n: 1 } }, gone).map(([code]) => code)).toEqual(
+        ['UNKNOWN_VALIDATION'],
+      );
+      const codes = problemsOf({ skill: 'loose', arguments: [] as never }, several).map(([code]) => code);
+      expect(codes).toEqual(['BAD_ARGUMENTS', 'BAD_ARGUMENTS']);
+    });
   });
 
   it.each<[string, Partial<AttachSkillRequest>, string[]]>([

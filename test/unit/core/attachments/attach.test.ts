@@ -16,7 +16,8 @@ const schema = {
 const registry = registryOf([
   tool('count'),
   skill('care', ['lint', 'count']),
-  validation('lint'),
+  validation('lint', { input_schema: { type: 'object' } }),
+  validation('bare'),
   validation('deep', { input_schema: schema }),
   validation('repo-only', { resource_slots: [{ name: 'repo', type: 'repo', required: true }] }),
   validation('compare', {
@@ -84,6 +85,11 @@ describe('planAttachment', () => {
     ['a bad resource', { resource: '../etc' }, ['BAD_RESOURCE']],
     ['a bad project', { project: 'a b' }, ['BAD_PROJECT']],
     ['a bad plan', { plan: '' }, ['BAD_PLAN']],
+    [
+      'an argument of a validation without an input_schema',
+      { validation: 'bare', arguments: { a: 1 } },
+      ['VALUE_UNKNOWN'],
+    ],
     ['a missing argument', { validation: 'deep' }, ['VALUE_MISSING']],
     ['no slot that fits', { validation: 'repo-only', resource: 'db/a' }, ['NO_SLOT_FITS']],
     ['two slots and no name', { validation: 'compare' }, ['SLOT_AMBIGUOUS']],
@@ -113,7 +119,8 @@ describe('planAttachment', () => {
     expect(answer.find(({ path }) => path === 'arguments.level')).toMatchObject({ nearest: 'high' });
   });
 
-  it('names the nearest validation, never a tool', () => {
+  it('names the nearest validation, never a tool, and nothing that is not like it', () => {
+    expect(problemsOf({ validation: 'nope' })[0]).not.toHaveProperty('nearest');
     expect(problemsOf({ validation: 'lnt' })).toMatchObject([{ nearest: 'local/lint', found: '"lnt"' }]);
     expect(problemsOf({ validation: 'cuont' })[0]?.nearest).not.toBe('local/count');
   });

@@ -116,7 +116,7 @@ describe('wrapping passes on', () => {
   it('the schema itself where nothing is mapped', () => {
     expect(inputSchemaOf(tool('over'))).toBe(inputSchemaOf(resolveTool(registry, 'builtin/task_count')));
     expect(inputSchemaOf(tool('count'))).toEqual(inputSchemaOf(tool('over')));
-    expect(inputSchemaOf(tool('pure'))).toEqual({ type: 'object' });
+    expect(inputSchemaOf(tool('pure'))).toEqual({ type: 'object', additionalProperties: false });
   });
 
   it('the resource slots', () => {

@@ -68,7 +68,7 @@ describe('a hostile document', () => {
   it('does no harm by names of Object’s own', () => {
     const names = ['constructor', 'toString', 'valueOf', 'hasOwnProperty'];
     const registry = registryOf([
-      ...given('tool', ...names.map((name) => ({ name, code: CODE }))),
+      ...given('tool', ...names.map((name) => ({ name, code: CODE, input_schema: { type: 'object' } }))),
       ...given('validation', {
         name: 'v',
         wraps: 'constructor',

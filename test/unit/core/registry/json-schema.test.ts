@@ -242,12 +242,24 @@ describe('a value against a schema', () => {
     expect(told(schemaProblems(asked, value, 'v'))).toEqual(expected);
   });
 
+  it('knows no name whose schema is false, and lists those beside it', () => {
+    const asked = { allOf: [{ properties: { 'a/b %': false, from: {} } }] };
+    expect(schemaProblems(asked, { 'a/b %': 1 }, 'arguments')).toMatchObject([
+      { code: 'VALUE_UNKNOWN', message: 'is unknown here', allowed: ['from'] },
+    ]);
+    const top = { properties: { from_hour: false, hour: {} } };
+    expect(schemaProblems(top, { from_hour: 1 }, '')).toMatchObject([{ allowed: ['hour'] }]);
+    expect(schemaProblems({ properties: { x: false } }, { x: 1 }, '')).toEqual([
+      { code: 'VALUE_UNKNOWN', path: 'x', message: 'is unknown here' },
+    ]);
+  });
+
   it('may have the names of Object’s own properties, which are no values by themselves', () => {
     const asked = { required: ['constructor', 'toString'], additionalProperties: false };
     expect(told(schemaProblems(asked, fromJson('{"__proto__": 1}'), ''))).toEqual([
       'VALUE_MISSING constructor: is missing',
       'VALUE_MISSING toString: is missing',
-      'VALUE_UNKNOWN __proto__: is unknown here',
+      'VALUE_UNKNOWN __proto__: is unknown here: no names are taken',
     ]);
     const typed = fromJson('{"properties": {"constructor": {"type": "string"}}}');
     expect(schemaProblems(typed, {}, '')).toEqual([]);

@@ -309,13 +309,25 @@ describe('a document is refused', () => {
     expect(refusals(given('validation', described), registry)).toEqual([]);
   });
 
+  it('when it is a validation with two required resource slots, which no attachment could fill', () => {
+    const resource_slots = [{ name: 'a' }, { name: 'b' }];
+    expect(problemsOf(given('validation', validation({ resource_slots })))).toEqual([
+      {
+        code: 'TOO_MANY_REQUIRED',
+        path: 'resource_slots',
+        message:
+          'a validation has at most one required resource slot, since an attachment binds one resource; here are a, b; give all but one required: false',
+      },
+    ]);
+  });
+
   it('when the resource of an attachment would no longer fit its slot, or another were left empty', () => {
     const slots = (...all: object[]) => given('validation', validation({ resource_slots: all }));
     const before = registryOf(slots({ name: 'code', type: 'repo' }));
     const registry = { ...before, attachments: [attachment('local/check', { slot: 'code' })] };
     const breaking = [
       slots({ name: 'code', type: 'table' }),
-      slots({ name: 'code', type: 'repo' }, { name: 'base', type: 'image' }),
+      slots({ name: 'code', type: 'repo', required: false }, { name: 'base', type: 'image' }),
       slots({ name: 'tree', type: 'repo' }),
     ];
     for (const documents of breaking) expect(refusals(documents, registry)).toEqual(['BREAKS_ATTACHMENT']);

@@ -17,6 +17,7 @@ const registry = registryOf([
       resource_slots: [{ name: 'repo' }],
       lifecycle: { activate: CODE },
       timeout: '90s',
+      input_schema: { type: 'object' },
       'x-team': 'core',
     },
     { name: 'remote', mcp_server: 's', mcp_tool_name: 't', annotations: { readOnlyHint: true } },

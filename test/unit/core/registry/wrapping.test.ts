@@ -25,11 +25,26 @@ describe('wrapping', () => {
     ]);
   });
 
+  it('of a tool with two required resource slots is refused, since no attachment could fill them', () => {
+    const slots = (required: boolean) => [{ name: 'a' }, { name: 'b', required }];
+    expect(refusals(all(tool({ resource_slots: slots(true) })))).toEqual([]);
+    expect(refusals(all(tool({ resource_slots: slots(false) }), wrap('v', 't')))).toEqual([]);
+    expect(problemsOf(all(tool({ resource_slots: slots(true) }), wrap('v', 't')))).toMatchObject([
+      { code: 'TOO_MANY_REQUIRED', path: 'wraps', message: expect.stringContaining('a, b') },
+    ]);
+    const before = registryOf(all(tool({ resource_slots: slots(false) }), wrap('v', 't')));
+    expect(refusals(all(tool({ resource_slots: slots(true) })), before)).toEqual(['BREAKS_WRAPPER']);
+  });
+
   it('works for several validations of one tool, in any order of the documents', () => {
     const registry = registryOf(
       all(wrap('b', 't'), wrap('a', 'local/t'), tool(), wrap('c', 'builtin/task_count')),
     );
     expect([...registry.entries.keys()].sort()).toEqual(['local/a', 'local/b', 'local/c', 'local/t']);
+  });
+
+  it('never proposes the validation itself', () => {
+    expect(problemsOf(all(wrap('w2', 'w1')))[0]).not.toHaveProperty('nearest');
   });
 
   it('names the nearest tool for one that is not there', () => {
@@ -183,6 +198,17 @@ describe('a mapping', () => {
     ]);
   });
 
+  it('gives nothing to a tool that takes no arguments', () => {
+    for (const each of [{ from: 'n' }, { value: 1 }])
+      expect(problemsOf(all(tool(), wrap('v', 't', { argument_mapping: { limit: each } })))).toEqual([
+        {
+          code: 'MAPPING_UNKNOWN',
+          path: 'argument_mapping.limit',
+          message: 'the wrapped tool takes no arguments',
+        },
+      ]);
+  });
+
   it('that fixes values which never fit each other is refused', () => {
     const fixed = (scope: string) => ({ where: { value: 'job_plan' }, scope: { value: scope } });
     const documents = (scope: string) =>
@@ -192,9 +218,14 @@ describe('a mapping', () => {
   });
 
   it('may name any argument of a tool that takes any', () => {
-    expect(refusals(all(tool(), wrap('v', 't', { argument_mapping: { anything: { value: 1 } } })))).toEqual(
-      [],
-    );
+    expect(
+      refusals(
+        all(
+          tool({ input_schema: { type: 'object' } }),
+          wrap('v', 't', { argument_mapping: { anything: { value: 1 } } }),
+        ),
+      ),
+    ).toEqual([]);
   });
 
   it('of a mapping is followed: the names are those of the validation that is wrapped', () => {
