@@ -76,11 +76,42 @@ function parse(file: string, text: string): ReadAnswer {
   return readYaml(text, options);
 }
 
+/** A document, and the line of a path in it. */
+interface Located {
+  document: GivenDocument;
+  lineOf(path: string): number;
+}
+
+/** What was read, and where in it something stands. */
+export interface DocumentsRead {
+  given: GivenDocument[];
+  /** Problems with these documents, each with the line of its own path, in the order of the files. */
+  locate(problems: readonly Problem[]): Problem[];
+}
+
+/** Documents that begin in one line cannot be told apart by it; their problems stay at that line. */
+function locate(documents: readonly Located[], problems: readonly Problem[]): Problem[] {
+  const places = new Map<string, number[]>();
+  const placeOf = ({ file, line }: { file?: string; line?: number }) => JSON.stringify([file, line]);
+  for (const [n, { document }] of documents.entries()) {
+    const key = placeOf(document);
+    places.set(key, [...(places.get(key) ?? []), n]);
+  }
+  const located = problems.map((problem) => {
+    const [first = documents.length, ...others] = places.get(placeOf(problem)) ?? [];
+    const document = others.length === 0 ? documents[first] : undefined;
+    return { first, problem: document ? { ...problem, line: document.lineOf(problem.path) } : problem };
+  });
+  return located
+    .sort((a, b) => a.first - b.first || (a.problem.line ?? 0) - (b.problem.line ?? 0))
+    .map(({ problem }) => problem);
+}
+
 async function readFileOf(
   file: string,
   kind: Kind,
   stdin: NodeJS.ReadableStream,
-): Promise<{ given: GivenDocument[] } | { problems: Problem[] }> {
+): Promise<{ given: Located[] } | { problems: Problem[] }> {
   const read = await readText(file === STDIN ? stdin : file, MAX_DOCUMENT_BYTES);
   if ('message' in read) {
     const code: InputCode = read.message.startsWith('is larger') ? 'TOO_LARGE' : 'UNREADABLE';
@@ -91,7 +122,10 @@ async function readFileOf(
   const answer = parse(file, read.text);
   if ('problems' in answer) return { problems: answer.problems.map((problem) => ({ file, ...problem })) };
   if (answer.documents.length === 0) return { problems: [nothing] };
-  return { given: answer.documents.map(({ line, value }) => ({ file, line, kind, value })) };
+  const located = answer.documents.map(({ line, value, lineOf }): Located => {
+    return { document: { file, line, kind, value }, lineOf };
+  });
+  return { given: located };
 }
 
 /** Each file once, however many of the given paths reach it. */
@@ -121,15 +155,19 @@ export async function readDocuments(
   paths: readonly string[],
   kind: Kind,
   stdin: NodeJS.ReadableStream,
-): Promise<GivenDocument[]> {
+): Promise<DocumentsRead> {
   const { files, problems } = await filesOf(paths);
-  const given: GivenDocument[] = [];
+  const documents: Located[] = [];
   for (const file of files) {
     const read = await readFileOf(file, kind, stdin);
     if ('problems' in read) problems.push(...read.problems);
-    else given.push(...read.given);
+    else documents.push(...read.given);
   }
-  if (problems.length === 0) return given;
+  if (problems.length === 0)
+    return {
+      given: documents.map(({ document }) => document),
+      locate: (found) => locate(documents, found),
+    };
   const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
   throw new SluiceError('INVALID_DOCUMENT', `${count} in the documents`, problems);
 }

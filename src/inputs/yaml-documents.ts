@@ -14,12 +14,15 @@ import { isPlainObject } from '../core/json.js';
 import type { Problem } from '../core/problem.js';
 import { linesOf, positionOf, scanJson } from '../core/scenario/json-scan.js';
 import type { InputCode } from './codes.js';
-import { jsonPath } from './json-path.js';
+import { joinPath, jsonPath } from './json-path.js';
+import { jsonPathLines, nearestLine, type PathLines, yamlPathLines } from './path-lines.js';
 
 /** A value of a text, and the line (from 1) at which it begins. */
-export interface ReadDocument {
+interface ReadDocument {
   line: number;
   value: unknown;
+  /** Line of a path in it, or of the nearest that is there above it. */
+  lineOf(path: string): number;
 }
 
 export interface ReadOptions {
@@ -120,10 +123,35 @@ function aliasComplaint(error: unknown): Complaint {
   return { code: 'ALIASES', message: `an alias cannot be followed: ${message.slice(0, 200)}` };
 }
 
-/** The items of a list as documents of their own, each with the line that `lineOf` knows. */
-function split(document: ReadDocument, lineOf: (item: number) => number | undefined): ReadDocument[] {
-  if (!Array.isArray(document.value)) return [document];
-  return document.value.map((value, n) => ({ line: lineOf(n) ?? document.line, value }));
+/** Where things stand in a text. */
+interface Places {
+  /** Line of each item of a list that is the whole value. */
+  items(): (number | undefined)[];
+  /** Asked only for problems, and at most once: it takes as long as reading. */
+  paths(): PathLines;
+}
+
+/** The value as a document, or the items of a list as documents of their own. */
+function documentsOf(line: number, value: unknown, options: ReadOptions, places: Places): ReadDocument[] {
+  let lines: PathLines | undefined;
+  const lineOf = (path: string): number => {
+    if (path === '') return line;
+    lines ??= places.paths();
+    return nearestLine(lines, path) ?? line;
+  };
+  if (!options.split || !Array.isArray(value)) return [{ line, value, lineOf }];
+  const items = places.items();
+  return value.map((item: unknown, n) => {
+    const start = items[n] ?? line;
+    const inItem = (path: string) => (path === '' ? start : lineOf(joinPath(jsonPath([n]), path)));
+    return { line: start, value: item, lineOf: inItem };
+  });
+}
+
+/** Of several errors of syntax the first: the others mostly follow from it. */
+function firstOfSyntax(problems: readonly Problem[]): Problem[] {
+  const first = problems.findIndex(({ code }) => code === 'SYNTAX');
+  return problems.filter(({ code }, n) => code !== 'SYNTAX' || n === first);
 }
 
 function readOne(
@@ -132,21 +160,29 @@ function readOne(
   options: ReadOptions,
 ): ReadAnswer {
   const told: YAMLWarning[] = [...document.errors, ...document.warnings];
-  if (told.length > 0)
-    return { problems: told.map((each) => ({ ...complaint(each), line: lineOf(each.pos[0]), path: '' })) };
+  if (told.length > 0) {
+    const all = told.map((each) => ({ ...complaint(each), line: lineOf(each.pos[0]), path: '' }));
+    return { problems: firstOfSyntax(all) };
+  }
   const problems = structureProblems(document, lineOf);
   if (problems.length > 0) return { problems };
   const { contents } = document;
   const line = lineOf(contents?.range?.[0] ?? document.range[0]);
-  const lineOfItem = (n: number) => {
-    const item = isSeq(contents) ? contents.items[n] : undefined;
-    return isNode(item) && item.range ? lineOf(item.range[0]) : undefined;
+  const places: Places = {
+    items: () =>
+      (isSeq(contents) ? contents.items : []).map((item) =>
+        isNode(item) && item.range ? lineOf(item.range[0]) : undefined,
+      ),
+    paths: () => yamlPathLines(contents, lineOf),
   };
   try {
     const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES });
     const problem = valueProblem(value);
-    if (problem !== undefined) return { problems: [{ ...problem, line }] };
-    return { documents: options.split ? split({ line, value }, lineOfItem) : [{ line, value }] };
+    if (problem !== undefined) {
+      const own = problem.path === '' ? undefined : nearestLine(places.paths(), problem.path);
+      return { problems: [{ ...problem, line: own ?? line }] };
+    }
+    return { documents: documentsOf(line, value, options, places) };
   } catch (error) {
     return { problems: [{ ...aliasComplaint(error), line, path: '' }] };
   }
@@ -184,11 +220,10 @@ export function readJson(text: string, options: ReadOptions): ReadAnswer {
   });
   if (problems.length > 0) return { problems: problems.slice(0, MOST_TOLD) };
   const { line } = positionOf(text, text.search(/\S/));
-  const document = { line, value: JSON.parse(text) as unknown };
-  if (!options.split || !Array.isArray(document.value)) return { documents: [document] };
-  const lines = linesOf(
-    text,
-    document.value.map((_, n) => `[${n}]`),
-  );
-  return { documents: split(document, (n) => lines[n]) };
+  const value: unknown = JSON.parse(text);
+  const places: Places = {
+    items: () => linesOf(text, Array.isArray(value) ? value.map((_, n) => jsonPath([n])) : []),
+    paths: () => jsonPathLines(text, value),
+  };
+  return { documents: documentsOf(line, value, options, places) };
 }

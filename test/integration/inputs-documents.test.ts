@@ -16,7 +16,8 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const file = (name: string) => join(dir, name);
 const write = (name: string, text: string) => writeFile(file(name), text);
-const read = (...paths: string[]) => readDocuments(paths, 'tool', Readable.from([]));
+const readAll = (...paths: string[]) => readDocuments(paths, 'tool', Readable.from([]));
+const read = async (...paths: string[]) => (await readAll(...paths)).given;
 const refusal = (...paths: string[]) =>
   read(...paths).then(
     () => {
@@ -63,10 +64,43 @@ describe('reading documents', () => {
   });
 
   it('reads standard input, YAML or JSON with tabs', async () => {
-    const given = await readDocuments(['-'], 'skill', Readable.from([Buffer.from('[{\n\t"name":\t"a"}]')]));
+    const stdin = async (text: string) =>
+      (await readDocuments(['-'], 'skill', Readable.from([Buffer.from(text)]))).given;
+    const given = await stdin('[{\n\t"name":\t"a"}]');
     expect(given).toEqual([{ file: '-', line: 1, kind: 'skill', value: { name: 'a' } }]);
-    const yaml = await readDocuments(['-'], 'skill', Readable.from([Buffer.from('{name: a}\n---\nname: b')]));
+    const yaml = await stdin('{name: a}\n---\nname: b');
     expect(yaml.map(({ value }) => value)).toEqual([{ name: 'a' }, { name: 'b' }]);
+  });
+
+  it('finds the line of each problem’s own key, and puts problems in the order of the files', async () => {
+    await write('a.yaml', 'name: a\ndescripton: x\n---\nname: b\nretry:\n  limit: x\n');
+    await write('b.json', '[{"name": "c"},\n {"name": "d",\n  "code": 1}]');
+    const { locate } = await readAll(file('a.yaml'), file('b.json'));
+    const at = (name: string, line: number, path: string) => ({
+      file: file(name),
+      line,
+      path,
+      message: 'is wrong',
+    });
+    const found = locate([
+      at('b.json', 2, 'code'),
+      at('a.yaml', 4, 'retry.limit'),
+      at('a.yaml', 4, 'mode'),
+      at('a.yaml', 1, 'descripton'),
+    ]);
+    expect(found.map(({ path, line }) => [path, line])).toEqual([
+      ['descripton', 2],
+      ['mode', 4],
+      ['retry.limit', 6],
+      ['code', 3],
+    ]);
+  });
+
+  it('leaves the line of documents that begin in one line', async () => {
+    await write('a.json', '[{"name": "c"}, {"name": "d",\n  "code": 1}]');
+    const { locate } = await readAll(file('a.json'));
+    const problem = { file: file('a.json'), line: 1, path: 'code', message: 'is wrong' };
+    expect(locate([problem])).toEqual([problem]);
   });
 
   it('tells every problem of every file at once', async () => {

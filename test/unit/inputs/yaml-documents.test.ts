@@ -6,7 +6,13 @@ const WHOLE = { split: false };
 
 function documentsOf(answer: ReadAnswer) {
   if ('problems' in answer) throw new Error(JSON.stringify(answer.problems));
-  return answer.documents;
+  return answer.documents.map(({ line, value }) => ({ line, value }));
+}
+
+/** Lines of paths in the last document. */
+function linesIn(answer: ReadAnswer, ...paths: string[]) {
+  if ('problems' in answer) throw new Error(JSON.stringify(answer.problems));
+  return paths.map((path) => answer.documents.at(-1)?.lineOf(path));
 }
 
 function problemsOf(answer: ReadAnswer) {
@@ -28,6 +34,16 @@ describe('YAML', () => {
     const text = '- name: a\n- name: b\n';
     expect(documentsOf(readYaml(text, SPLIT)).map(({ line }) => line)).toEqual([1, 2]);
     expect(documentsOf(readYaml(text, WHOLE))).toEqual([{ line: 1, value: [{ name: 'a' }, { name: 'b' }] }]);
+  });
+
+  it('knows the line of a key, of an item, and of what is above where something is missing', () => {
+    const text =
+      'name: z\n---\nname: a\ninput_schema:\n  properties: &p\n    "odd key": 1\nother: *p\nlist:\n  - x\n  - y: 1\n';
+    const paths = ['name', 'input_schema.properties["odd key"]', 'input_schema.properties.gone.deep'];
+    expect(linesIn(readYaml(text, SPLIT), ...paths)).toEqual([3, 6, 5]);
+    const more = ['other["odd key"]', 'list[1].y', 'list[7]', 'gone', ''];
+    expect(linesIn(readYaml(text, SPLIT), ...more)).toEqual([7, 10, 8, 3, 3]);
+    expect(linesIn(readYaml('- name: a\n- name: b\n  code: 1\n', SPLIT), 'code', '')).toEqual([3, 2]);
   });
 
   it('follows anchors', () => {
@@ -56,7 +72,7 @@ describe('YAML', () => {
     ['a tag of a language', 'a: !!js/function "x"\n', 'CUSTOM_TAG', 1],
     ['bytes', 'a: !!binary aGk=\n', 'NOT_JSON', 1],
     ['a date of YAML 1.1', '%YAML 1.1\n---\na: 2001-01-01\n', 'NOT_JSON', 3],
-    ['a number that JSON does not have', 'a: .nan\n', 'NOT_JSON', 1],
+    ['a number that JSON does not have', 'ok: 1\na: .nan\n', 'NOT_JSON', 2],
     ['a number for a key', 'ok: 1\n2: x\n', 'KEY_NOT_TEXT', 2],
     ['a boolean for a key', 'true: x\n', 'KEY_NOT_TEXT', 1],
     ['a mapping for a key', '? {x: 1}\n: y\n', 'KEY_NOT_TEXT', 1],
@@ -80,6 +96,11 @@ describe('YAML', () => {
     expect(problemsOf(readYaml('a: 1\n'.repeat(1000), WHOLE))).toHaveLength(20);
   });
 
+  it('tells one error of syntax of a document: the others mostly follow from it', () => {
+    const text = 'a: [1\nb: "x\nc: }\n';
+    expect(problemsOf(readYaml(text, WHOLE)).map(({ code }) => code)).toEqual(['SYNTAX']);
+  });
+
   it('names where in the document a value is that JSON does not have', () => {
     const [problem] = problemsOf(readYaml('a:\n  - b: .inf\n', WHOLE));
     expect(problem).toMatchObject({ path: 'a[0].b', code: 'NOT_JSON' });
@@ -87,6 +108,13 @@ describe('YAML', () => {
 });
 
 describe('JSON', () => {
+  it('knows the line of each path', () => {
+    const text = '{"a": {\n  "b c": [1,\n 2]},\n "d": 1}';
+    const paths = ['a', 'a["b c"][1]', 'a.gone', 'd', ''];
+    expect(linesIn(readJson(text, WHOLE), ...paths)).toEqual([1, 3, 1, 4, 1]);
+    expect(linesIn(readJson('[{"a": 1},\n{\n"a": 2}]', SPLIT), 'a', 'b', '')).toEqual([3, 2, 2]);
+  });
+
   it('gives a list’s items with their lines when it is asked to', () => {
     const text = '\n[\n  {"name": "a"},\n  {\n    "name": "b"\n  }\n]\n';
     expect(documentsOf(readJson(text, SPLIT)).map(({ line }) => line)).toEqual([3, 4]);

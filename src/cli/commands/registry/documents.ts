@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import { registryOf } from '../../../compose.js';
+import { SluiceError } from '../../../core/problem.js';
 import { builtInTools } from '../../../core/registry/built-in.js';
 import {
   isSkill,
@@ -28,13 +29,20 @@ export async function addDocuments(
   options: AskerOptions,
 ): Promise<number> {
   const problems = new ProblemList();
-  const given = (await problems.take(() => readDocuments(files, kind, process.stdin))) ?? [];
+  const read = await problems.take(() => readDocuments(files, kind, process.stdin));
   const registered = await withFleet(
     options,
     'write',
     problems,
     'nothing was registered.',
-    ({ engine, actor }) => registryOf(engine).register(given, actor),
+    async ({ engine, actor }) => {
+      try {
+        return await registryOf(engine).register(read?.given ?? [], actor);
+      } catch (error) {
+        if (!(error instanceof SluiceError) || read === undefined) throw error;
+        throw new SluiceError(error.code, error.message, read.locate(error.problems));
+      }
+    },
   );
   if (options.json) {
     await printJson({ registered });
@@ -90,7 +98,7 @@ export async function listDocuments(kind: Kind, options: ListOptions): Promise<n
   const entries = options.builtIn ? [...registered, ...builtIn()] : registered;
   if (options.json) {
     const views = entries.map((entry) => {
-      const { attachments, ...view } = documentView(entry, []);
+      const { 'x-attachments': _, ...view } = documentView(entry, []);
       return view;
     });
     await printJson({ [`${kind}s`]: views });
@@ -129,5 +137,9 @@ export async function removeDocument(kind: Kind, name: string, options: AskerOpt
   }
   await print(`removed ${kind} ${name}\n`);
   for (const id of attachments) await print(`removed its attachment ${id}\n`);
+  if (attachments.length > 0)
+    say(
+      'sluice: gates of plans that are not ready yet go without it; a plan that is ready is validated again when it is applied',
+    );
   return 0;
 }
