@@ -21,7 +21,12 @@ beforeAll(async () => {
   stage = await openInline();
   for (const name of ['size', 'depth', 'width'])
     await stage.fleet.registerValidation({ name, code: LIMITED, input_schema: SCHEMA });
-  await stage.fleet.registerValidation({ name: 'advice', mode: 'informational', code: LIMITED });
+  await stage.fleet.registerValidation({
+    name: 'advice',
+    mode: 'informational',
+    code: LIMITED,
+    input_schema: SCHEMA,
+  });
 });
 afterAll(() => stage.close());
 
@@ -186,9 +191,11 @@ describe('Given what attaching refuses', () => {
     expect(await stage.fleet.explain('repo/x')).toEqual([]);
   });
 
-  it('when a mode is given, then it has no effect: the validation’s own stands', async () => {
+  it('when a mode is given, then it is refused, and the validation’s own stands', async () => {
     const resource = 'repo/mode';
-    const request = { resource, validation: 'advice', arguments: { max: 0 }, mode: 'required' };
+    const request = { resource, validation: 'advice', arguments: { max: 0 } };
+    const moded = { ...request, mode: 'required' };
+    expect(await refusal(stage.fleet.attach(moded))).toEqual({ code: 'USAGE', problems: ['USAGE mode'] });
     await stage.fleet.attach(request);
     const story = stage.story('mode');
     await stage.fleet.submitPlan({ plan: 'mode', snapshots: { [resource]: { size: 1 } } });

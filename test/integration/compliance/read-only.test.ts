@@ -152,8 +152,9 @@ describe('Given the code of a validation that runs', () => {
     }`;
     const change =
       'subject.items.push("b"); delete subject.total; args.list.push(2); globalThis.items = subject.items;';
-    await fleet.registerValidation({ name: 'a-changes', code: code(change), confirm: 2 });
-    await fleet.registerValidation({ name: 'b-reads', code: code('') });
+    const input_schema = { type: 'object' };
+    await fleet.registerValidation({ name: 'a-changes', input_schema, code: code(change), confirm: 2 });
+    await fleet.registerValidation({ name: 'b-reads', input_schema, code: code('') });
     await fleet.registerValidation({
       name: 'c-changes-in-transform',
       wraps: 'a-changes',
