@@ -96,12 +96,12 @@ export function consumePacks(
     const payload = packPayloadSchema.parse(job.data);
     const pure = workers.get('pure');
     if (payload.pack.queue === 'pure' && pure !== undefined) follow(pure, payload.pack);
-    const { chunk, attempt, generation } = payload;
+    const { chunk, attempt, generation, acceptedAt } = payload;
     const told = signal ?? new AbortController().signal;
     const judge = (stalled: number) => {
       const pack = withoutUndefined(payload.pack);
       const tries = job.attemptsStarted;
-      const work = () => run({ chunk, attempt, generation, pack, tries, stalled, signal: told });
+      const work = () => run({ chunk, attempt, generation, acceptedAt, pack, tries, stalled, signal: told });
       return patiently(work, told, deps.onError);
     };
     const answer = await (job.stalledCounter === 0 ? judge(0) : suspects.run(job, payload, judge));
@@ -110,13 +110,13 @@ export function consumePacks(
   const addSiblings = async (job: Job, payload: PackPayload, packs: readonly PackPayload['pack'][]) => {
     const parent = job.parent;
     if (parent?.id === undefined) throw new Error(`job ${job.id} has no parent`);
-    const { chunk, attempt, generation } = payload;
+    const { chunk, attempt, generation, acceptedAt } = payload;
     const queue = queues[payload.pack.queue];
     const owner = { id: parent.id, queue: parent.queueKey };
     await queue.addBulk(
       packs.map((pack, n) => ({
         name: 'pack',
-        data: { chunk, attempt, generation, pack } satisfies PackPayload,
+        data: { chunk, attempt, generation, acceptedAt, pack } satisfies PackPayload,
         opts: {
           ...packOptions(`${job.id}.${n}`, deps.tries),
           parent: owner,

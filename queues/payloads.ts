@@ -7,6 +7,8 @@ export const packPayloadSchema = z.object({
   chunk: z.string().min(1),
   attempt: z.number().int().min(1),
   generation: z.number().int().min(1),
+  /** When the chunk was accepted, in milliseconds since the epoch. */
+  acceptedAt: z.number().int().min(0),
   pack: z.object({
     queue: z.enum(['pure', 'runner']),
     ...range,

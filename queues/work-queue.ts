@@ -43,7 +43,7 @@ export class BullWorkQueue implements WorkQueue {
   }
 
   async enqueue(
-    chunk: Pick<Chunk, 'id' | 'attempt'>,
+    chunk: Pick<Chunk, 'id' | 'attempt' | 'acceptedAt'>,
     generation: number,
     packs: readonly Pack[],
   ): Promise<void> {
@@ -53,7 +53,7 @@ export class BullWorkQueue implements WorkQueue {
       (pack, n): FlowJob => ({
         name: 'pack',
         queueName: QUEUES[pack.queue],
-        data: { ...data, pack } satisfies PackPayload,
+        data: { ...data, acceptedAt: chunk.acceptedAt, pack } satisfies PackPayload,
         opts: packOptions(`${id}-${n}`, this.#tries),
       }),
     );

@@ -64,7 +64,7 @@ export class Executor {
   }
 
   async run(job: PackJob): Promise<PackAnswer> {
-    const chunk = await this.#chunk(job.chunk);
+    const chunk = await this.#chunk(job);
     if (chunk === undefined) return { kind: 'done' };
     if (chunk.plan !== undefined) return this.#plan(job, chunk);
     const entries = chunk.evaluations.slice(job.pack.from, job.pack.to);
@@ -90,11 +90,13 @@ export class Executor {
     return plans.run(job, chunk);
   }
 
-  async #chunk(id: string): Promise<Chunk | undefined> {
+  /** The chunk that the job is of: not one that came under the same id before or after it. */
+  async #chunk({ chunk: id, acceptedAt }: PackJob): Promise<Chunk | undefined> {
     const kept = this.#chunks.get(id);
-    if (kept !== undefined) return kept;
+    if (kept?.acceptedAt === acceptedAt) return kept;
     const found = (await this.#deps.store.chunk(id))?.chunk;
-    if (found !== undefined) this.#chunks.set(id, found);
+    if (found?.acceptedAt !== acceptedAt) return undefined;
+    this.#chunks.set(id, found);
     return found;
   }
 

@@ -19,17 +19,17 @@ export class InlineQueue implements WorkQueue {
   }
 
   async enqueue(
-    chunk: Pick<Chunk, 'id' | 'attempt'>,
+    { id, attempt, acceptedAt }: Pick<Chunk, 'id' | 'attempt' | 'acceptedAt'>,
     generation: number,
     packs: readonly Pack[],
   ): Promise<void> {
     const { run, decide, onError } = this.#handlers;
-    const common = { chunk: chunk.id, attempt: chunk.attempt, generation, tries: 1, stalled: 0 };
+    const common = { chunk: id, attempt, generation, acceptedAt, tries: 1, stalled: 0 };
     for (const pack of packs) {
       // A pack that fails leaves its checks without results: the decision makes errors of them.
       await run({ ...common, pack, signal: this.#abort.signal }).catch(onError);
     }
-    await decide(chunk.id);
+    await decide(id);
   }
 
   async isAlive(): Promise<boolean> {

@@ -6,6 +6,8 @@ export interface PackJob {
   chunk: string;
   attempt: number;
   generation: number;
+  /** When its chunk was accepted: one of another time under the same id is another chunk. */
+  acceptedAt: number;
   pack: Pack;
   /** Runs so far, this one included, from 1. */
   tries: number;
@@ -21,7 +23,11 @@ export type PackAnswer = { kind: 'done' } | { kind: 'split'; packs: Pack[] };
 /** One flow per chunk: its packs, then its decision (DESIGN 5.2). */
 export interface WorkQueue {
   /** Repeatable: the same chunk, attempt and generation is enqueued once. */
-  enqueue(chunk: Pick<Chunk, 'id' | 'attempt'>, generation: number, packs: readonly Pack[]): Promise<void>;
+  enqueue(
+    chunk: Pick<Chunk, 'id' | 'attempt' | 'acceptedAt'>,
+    generation: number,
+    packs: readonly Pack[],
+  ): Promise<void>;
   /** Whether the flow is still on its way to a decision by itself. */
   isAlive(chunk: Pick<Chunk, 'id' | 'attempt'>, generation: number): Promise<boolean>;
   close(): Promise<void>;

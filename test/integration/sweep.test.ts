@@ -141,7 +141,7 @@ describe('the sweeper', () => {
 
   it('sees that a flow is alive by the only child that is left of hundreds', async () => {
     const { queue } = fleet.engine;
-    const chunk = { id: 'many', attempt: 1 };
+    const chunk = { id: 'many', attempt: 1, acceptedAt: 1 };
     const packs = Array.from({ length: 300 }, (_, i) => ({ queue: 'pure' as const, from: i, to: i + 1 }));
     await queue.enqueue(chunk, 1, packs);
     const prefix = `${fleet.engine.config.fleet}:{0}:pure:`;

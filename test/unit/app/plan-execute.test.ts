@@ -74,6 +74,7 @@ const job = (fields: Partial<PackJob> = {}): PackJob => ({
   chunk: 'e',
   attempt: 1,
   generation: 0,
+  acceptedAt: 0,
   pack: { queue: 'pure', from: 0, to: 1 },
   tries: 2,
   stalled: 0,
@@ -307,6 +308,28 @@ describe('an executor', () => {
     const given = job();
     expect(await executorOf({ run }).run(given)).toEqual({ kind: 'done' });
     expect(run.mock.calls).toEqual([[given, chunkOf([check(0)])]]);
+  });
+
+  it('takes no manifest for another that came under the same id', async () => {
+    const seen: number[] = [];
+    let stored = chunkOf([check(0)]);
+    const executor = new Executor({
+      store: { chunk: async () => ({ chunk: stored, generation: 1 }) } as never,
+      matcher: { matchAll: async () => [] },
+      plans: {
+        run: async (_job, chunk) => {
+          seen.push(chunk.acceptedAt);
+          return { kind: 'done' };
+        },
+      },
+      worker: 'w',
+      poisonousAfter: 3,
+    });
+    await executor.run(job({ acceptedAt: 0 }));
+    stored = { ...stored, acceptedAt: 5 };
+    await executor.run(job({ acceptedAt: 5 }));
+    await executor.run(job({ acceptedAt: 0 }));
+    expect(seen).toEqual([0, 5]);
   });
 
   it('without one leaves them to others', async () => {

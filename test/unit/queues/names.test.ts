@@ -32,7 +32,13 @@ describe('options of a child job', () => {
 });
 
 describe('payloads', () => {
-  const pack = { chunk: 'c', attempt: 1, generation: 1, pack: { queue: 'pure', from: 0, to: 1 } };
+  const pack = {
+    chunk: 'c',
+    attempt: 1,
+    generation: 1,
+    acceptedAt: 1,
+    pack: { queue: 'pure', from: 0, to: 1 },
+  };
   it.each([
     [packPayloadSchema, pack, true],
     [packPayloadSchema, { ...pack, begun: 2 }, true],
