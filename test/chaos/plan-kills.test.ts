@@ -31,6 +31,7 @@ import {
   shortType,
   untilPlan,
   verdictsOf,
+  withPlainIds,
 } from '../support/plan-play.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 
@@ -105,7 +106,7 @@ async function outcomeOf({ store }: FleetEngine) {
     queue: { enqueue: async () => {}, isAlive: async () => true, close: async () => {} },
   }).plans.status(PLAN);
   const events = await eventsOfPlan(store, PLAN);
-  return {
+  const outcome = {
     events: events.map(({ id, type, subject, sequence }) => ({
       id,
       type: shortType(type),
@@ -122,6 +123,11 @@ async function outcomeOf({ store }: FleetEngine) {
       outcomes: results.map(({ validation, outcome }) => [validation, outcome]),
     })),
   };
+  return withPlainIds(
+    outcome,
+    evaluations.map(({ evaluation }) => evaluation),
+    events.map(({ id }) => id),
+  );
 }
 type Outcome = Awaited<ReturnType<typeof outcomeOf>>;
 
@@ -212,7 +218,7 @@ async function untilIdle({ store, queue }: FleetEngine): Promise<void> {
 async function expectUndisturbed(scene: Scene, expected: Outcome, outstanding: boolean): Promise<number[]> {
   const { engine, sink, reader } = scene;
   const { store } = engine;
-  const ids = expected.events.map(({ id }) => id);
+  const ids = (await eventsOfPlan(store, PLAN)).map(({ id }) => id);
   await vi.waitFor(
     async () => {
       expect(await delivered(sink)).toEqual(expect.arrayContaining(ids));
@@ -225,8 +231,9 @@ async function expectUndisturbed(scene: Scene, expected: Outcome, outstanding: b
   expect(new Set(ids).size).toBe(ids.length);
   expect(found.timeline.map(({ revision }) => revision)).toEqual(found.timeline.map((_, i) => i + 1));
   const verdicts = verdictsOf(await eventsOfPlan(store, PLAN));
-  for (const { evaluation } of found.evaluations) {
-    expect(verdicts[evaluation]).toHaveLength(1);
+  expect(Object.keys(verdicts)).toHaveLength(found.evaluations.length);
+  for (const [evaluation, all] of Object.entries(verdicts)) {
+    expect(all).toHaveLength(1);
     expect(await store.evaluations.decisions(evaluation)).toHaveLength(1);
   }
   expect(await store.evaluations.dueChunks(Number.MAX_SAFE_INTEGER, 10)).toEqual([]);

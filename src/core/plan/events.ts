@@ -48,7 +48,8 @@ export function planEvent(
     fleet,
     name,
     subject: state.id,
-    revision: String(state.revision),
+    // With the time: the same revision may come twice, after a lost write or under an id that is used again.
+    revision: `${state.revision}@${state.updatedAt}`,
     sequence: state.revision,
     correlation: state.id,
     ...(causation === undefined ? {} : { causation }),

@@ -43,14 +43,18 @@ export interface Ask {
   unvalidated: string[];
 }
 
-/** The plan in `validate`, and the effect that asks for the evaluation that it waits for. */
+/**
+ * The plan in `validate`, and the effect that asks for the evaluation that it waits for. Its id holds
+ * the time as well: a plan may come to the same revision twice, when its Redis lost a write or its id
+ * is used again, and must not meet results of the other evaluation there.
+ */
 export function validate(
   state: PlanState,
   now: number,
   ask: Ask,
   change: Partial<PlanState>,
 ): { state: PlanState; effect: PlanEffect } {
-  const evaluation = idFrom('plan-evaluation', state.id, String(state.revision + 1));
+  const evaluation = idFrom('plan-evaluation', state.id, String(state.revision + 1), String(now));
   const awaits = { evaluation, stage: ask.stage };
   const next = enter(state, now, 'validate', { ...change, awaits });
   return { state: next, effect: { type: 'evaluate', evaluation, attempt: next.attempt, ...ask } };

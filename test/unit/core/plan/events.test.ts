@@ -44,7 +44,7 @@ describe('the events of a plan', () => {
     const life = IN_PHASE.fix();
     const [changed, retry] = eventsOf(life, 'cause');
     expect(parsed(retry as OutboxEvent)).toMatchObject({
-      id: eventId('p', '2', 'plan.retry.requested'),
+      id: eventId('p', `2@${NOW}`, 'plan.retry.requested'),
       source: '/sluice/f',
       subject: 'p',
       partitionkey: 'p',

@@ -141,6 +141,23 @@ describe('the second stage', () => {
   });
 });
 
+describe('the reason of a stage that does not pass', () => {
+  it('says that only what had failed was judged', () => {
+    const manifest = { stage: 'failed_first', rest: [check('tests'), advice('style')] } as const;
+    expect(judge([check('lint')], of('fail'), { ...manifest, rest: [...manifest.rest] }).gate.reason).toBe(
+      '1 of 1 required check that had failed did not pass again, with 2 other checks not run (local/lint on repo/app failed)',
+    );
+  });
+
+  it('says that what had failed was judged before', () => {
+    const first = { passed: true, checks: [check('lint', { subject: 'digest 1' })], results: of('pass') };
+    const rest = chunkWith([check('tests')], { stage: 'rest', earlier: 'e0' });
+    expect(judgePlan(rest, of('fail'), first).gate.reason).toBe(
+      'after what had failed, 1 of 1 other required check did not pass (local/tests on repo/app failed)',
+    );
+  });
+});
+
 describe('settling', () => {
   const manifest = chunkWith(three).plan as PlanManifest;
 

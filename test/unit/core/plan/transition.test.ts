@@ -46,7 +46,7 @@ describe('a new plan', () => {
       attempt: 1,
       deadline: null,
       snapshots: SNAPSHOTS,
-      awaits: { evaluation: idFrom('plan-evaluation', 'p', '1'), stage: 'all' },
+      awaits: { evaluation: idFrom('plan-evaluation', 'p', '1', String(NOW)), stage: 'all' },
     });
     expect(asked(life)).toMatchObject({ stage: 'all', rest: [], earlier: null, attempt: 1 });
     expect(keys(asked(life)?.checks)).toEqual(['lint', 'tests', 'style']);
