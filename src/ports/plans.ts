@@ -46,6 +46,8 @@ export interface PlanStep {
   /** The revision that must stand; 0 when the plan must not exist yet. */
   expected: number;
   now: number;
+  /** Revision of the registry that must stand; absent: any. */
+  registry?: number | undefined;
   command: CommandMark | null;
   /** The next state and its line of history; null: the plan does not move, only the decision is written. */
   next: { state: PlanState; log: PlanLogEntry } | null;
@@ -61,7 +63,7 @@ export type PlanStepAnswer =
   | { done: true }
   /** The command was taken before: at that revision. */
   | { done: false; reason: 'repeated'; revision: number; digest: string }
-  /** Another revision stands. */
+  /** Another revision stands, of the plan or of the registry. */
   | { done: false; reason: 'stale'; state: PlanState | undefined }
   /** The evaluation was decided before; nothing was written. */
   | { done: false; reason: 'decided' }

@@ -95,16 +95,16 @@ export class PlanKeeper {
         return { kind: 'refused', refusal: next.refusal, state };
       }
       const chunks = next.effects.filter(evaluates).map((effect) => planChunk(next.state, effect, now));
-      const step = await this.#stepOf(move, state, command, next, chunks, applicable.tools, now);
+      const step = await this.#stepOf(move, state, command, next, chunks, applicable, now);
       const answer = await store.plans.step(step);
       if (answer.done) {
         for (const chunk of chunks) await enqueuePlan(this.#deps.queue, chunk, 1);
         return { kind: 'moved', state: next.state, row: next.row, applicable };
       }
       if (answer.reason === 'repeated') {
-        // Its first answer may have been lost with the process, or on the way: then nobody enqueued.
-        if (answer.revision === next.state.revision) await this.#enqueueAccepted(chunks);
         const stands = (await store.plans.plan(move.plan)) ?? next.state;
+        // Its first answer may have been lost with the process, or on the way: then nobody enqueued.
+        if (answer.revision === stands.revision) await this.#enqueueAwaited(stands);
         return answer.digest === move.mark?.digest
           ? { kind: 'repeated', state: stands, row: next.row, applicable }
           : { kind: 'conflict', state: stands };
@@ -139,17 +139,17 @@ export class PlanKeeper {
     };
   }
 
-  /** What was accepted under these ids: the checks that apply may have changed in between. */
-  async #enqueueAccepted(chunks: readonly Chunk[]): Promise<void> {
+  /** The evaluation that the plan waits for, as it was accepted. */
+  async #enqueueAwaited({ awaits }: PlanState): Promise<void> {
     const { store, queue } = this.#deps;
-    for (const record of await store.evaluations.chunks(chunks.map(({ id }) => id)))
-      if (record !== undefined) await enqueuePlan(queue, record.chunk, record.generation);
+    const record = awaits === null ? undefined : await store.evaluations.chunk(awaits.evaluation);
+    if (record !== undefined) await enqueuePlan(queue, record.chunk, record.generation);
   }
 
   #applicable(
     move: Move,
     state: PlanState | undefined,
-  ): Promise<Applicable & { tools: Map<string, string> }> {
+  ): Promise<Applicable & { tools: Map<string, string>; registry: number }> {
     const where = {
       resources: state?.resources ?? move.resources,
       project: state === undefined ? move.project : state.project,
@@ -182,7 +182,7 @@ export class PlanKeeper {
     command: PlanCommand,
     next: { state: PlanState; effects: PlanEffect[]; row: string },
     chunks: readonly Chunk[],
-    tools: ReadonlyMap<string, string>,
+    { tools, registry }: { tools: ReadonlyMap<string, string>; registry: number },
     now: number,
   ): Promise<PlanStep> {
     const { fleet, checkAfterMs } = this.#deps;
@@ -192,6 +192,8 @@ export class PlanKeeper {
       plan: move.plan,
       expected: before?.revision ?? 0,
       now,
+      // What applies must be what applied when it was looked up: Apply is the point of no return.
+      registry: next.state.phase === 'applied' ? registry : undefined,
       command: move.mark,
       next: { state: next.state, log: logOf(before, command, next, chunk) },
       decision: move.decision?.toCommit ?? cancelled?.toCommit ?? null,

@@ -6,7 +6,8 @@
 --      8 next state ('' when the plan does not move), 9 its revision, 10 its line of history,
 --      11 phase, 12 project, 13 time of creation, 14 deadline ('' for none), 15 '1' when it ends the plan
 --      16 chunk that is accepted ('' for none), 17 manifest, 18 time of the next check, 19 lease in ms
---      20 retention in ms, 21 outbox cap, 22 counts of events, 23 of blobs;
+--      20 retention in ms, 21 outbox cap, 22 counts of events, 23 of blobs,
+--      24 expected revision of the registry ('' for any);
 --      then events as JSON, digest and content of each blob
 -- Returns: done; or repeated with revision and digest, stale with the state, decided, outbox_full
 local p = KEYS[1]
@@ -34,6 +35,9 @@ if ARGV[4] ~= '' and stands[2] then
   return refuse('repeated', revision, digest)
 end
 if (stands[1] or '0') ~= expected then return refuse('stale', redis.call('HGET', key, 's')) end
+if ARGV[24] ~= '' and (redis.call('HGET', p .. 'registry', 'rev') or '0') ~= ARGV[24] then
+  return refuse('stale', redis.call('HGET', key, 's'))
+end
 if decided ~= '' then
   -- A chunk that is gone was decided once.
   local d = redis.call('HMGET', dkey, 'left', 'd0')
@@ -55,7 +59,7 @@ end
 local events, blobs = tonumber(ARGV[22]), tonumber(ARGV[23])
 if accepted ~= '' then
   redis.call('SET', p .. 'eval:' .. accepted, accepted .. ':0')
-  local lease, first = tonumber(ARGV[19]), 24 + events
+  local lease, first = tonumber(ARGV[19]), 25 + events
   for i = first, first + 2 * blobs - 1, 2 do
     local blob = p .. 'blob:' .. ARGV[i]
     if not redis.call('SET', blob, ARGV[i + 1], 'PX', lease, 'NX') then
@@ -98,5 +102,5 @@ if ARGV[8] ~= '' then
     redis.call('ZREM', p .. 'plans:ended', gone)
   end
 end
-for i = 24, 23 + events do redis.call('XADD', p .. 'outbox', '*', 'e', ARGV[i]) end
+for i = 25, 24 + events do redis.call('XADD', p .. 'outbox', '*', 'e', ARGV[i]) end
 return { 'done' }

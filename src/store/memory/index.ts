@@ -9,13 +9,14 @@ import { MemoryState } from './state.js';
 /** A store that ends with the process: the inline engine's. */
 export function openMemoryStore(options: { outboxCap: number }): Store {
   const state = new MemoryState(options.outboxCap);
+  const registry = new MemoryRegistry();
   return {
     batches: new MemoryBatches(state),
     evaluations: new MemoryEvaluations(state),
     outbox: new MemoryOutbox(state),
     roster: new MemoryRoster(),
-    registry: new MemoryRegistry(),
-    plans: new MemoryPlans(state),
+    registry,
+    plans: new MemoryPlans(state, registry),
     durable: false,
     async close() {},
   };

@@ -1,5 +1,6 @@
 import { type PlanState, TERMINAL_PHASES } from '../../core/plan/model.js';
 import type { PlanFilter, PlanLogEntry, PlanStep, PlanStepAnswer, PlanStore } from '../../ports/plans.js';
+import type { RegistryStore } from '../../ports/registry.js';
 import type { MemoryPlan, MemoryState } from './state.js';
 
 const stateOf = (plan: MemoryPlan): PlanState => JSON.parse(plan.state) as PlanState;
@@ -9,9 +10,11 @@ const isOver = (plan: MemoryPlan): boolean => plan.endsAt !== null && plan.endsA
 /** Plans in memory. What ended is forgotten after its retention, as soon as plans are asked for. */
 export class MemoryPlans implements PlanStore {
   readonly #state: MemoryState;
+  readonly #registry: Pick<RegistryStore, 'read'>;
 
-  constructor(state: MemoryState) {
+  constructor(state: MemoryState, registry: Pick<RegistryStore, 'read'>) {
     this.#state = state;
+    this.#registry = registry;
   }
 
   async plan(id: string): Promise<PlanState | undefined> {
@@ -48,10 +51,11 @@ export class MemoryPlans implements PlanStore {
   }
 
   async step(step: PlanStep): Promise<PlanStepAnswer> {
+    const registry = (await this.#registry.read()).revision;
     const plan = this.#find(step.plan);
     const known = step.command === null ? undefined : plan?.commands.get(step.command.id);
     if (known !== undefined) return { done: false, reason: 'repeated', ...known };
-    if ((plan?.revision ?? 0) !== step.expected) {
+    if ((plan?.revision ?? 0) !== step.expected || (step.registry ?? registry) !== registry) {
       return { done: false, reason: 'stale', state: plan && stateOf(plan) };
     }
     if (step.decision !== null && !this.#isOpen(step.decision.chunk)) {

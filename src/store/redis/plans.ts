@@ -126,6 +126,7 @@ export class RedisPlans implements PlanStore {
       outboxCap,
       events.length,
       blobs.length,
+      step.registry ?? '',
       ...events.map((event) => event.json),
       ...blobs.flatMap(({ digest, content }) => [digest, content]),
     );

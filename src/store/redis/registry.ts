@@ -7,7 +7,7 @@ import type {
   RegistryEntry,
 } from '../../core/registry/model.js';
 import type { RegistryStore } from '../../ports/registry.js';
-import { type RedisContext, unwrap } from './context.js';
+import type { RedisContext } from './context.js';
 
 type Stamp = [revision: string | null, mark: string | null];
 
@@ -37,13 +37,11 @@ export class RedisRegistry implements RegistryStore {
   }
 
   async read(): Promise<Registry> {
-    const stamp = await this.#context.client.hmget(this.#key('registry'), 'rev', 'mark');
+    const { client, scripts, prefix } = this.#context;
+    const stamp = await client.hmget(this.#key('registry'), 'rev', 'mark');
     if (this.#known?.stamp === String(stamp)) return this.#known.registry;
-    const reads = this.#context.client.multi();
-    reads.hmget(this.#key('registry'), 'rev', 'mark');
-    reads.hvals(this.#key('registry:entries'));
-    reads.hvals(this.#key('registry:attachments'));
-    const [now, entries, attachments] = unwrap(await reads.exec()) as [Stamp, string[], string[]];
+    const read = await scripts['read-registry'](prefix);
+    const [now, entries, attachments] = read as [Stamp, string[], string[]];
     // The mark tells a registry apart that was lost with its Redis and has come to the same revision.
     if (this.#known?.stamp !== String(now)) {
       this.#known = { stamp: String(now), registry: registryOf(now, entries, attachments) };

@@ -12,6 +12,7 @@ const NAMES = [
   'progress-batch',
   'nth-event',
   'change-registry',
+  'read-registry',
   'step-plan',
 ] as const;
 
