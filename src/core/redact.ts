@@ -162,21 +162,26 @@ export function redact(text: string): string {
   return defaultRedactor.redact(text);
 }
 
-const SECRET_KEY = new RegExp(`${KEY}$`, 'i');
+const SECRET_KEY = new RegExp(`${KEY}s?$`, 'i');
 const MAX_DEPTH = 64;
 
 /**
- * A JSON value with every string in it redacted, and whole strings under keys that name a secret.
- * What lies deeper than 64 levels is left out.
+ * A JSON value with every string in it redacted, keys too, and strings whole that lie under a key that
+ * names a secret, however deep. Numbers stay: most that are called tokens are counts. What lies
+ * deeper than 64 levels is left out.
  */
-export function redactDeep(value: unknown, redactor: Redactor = defaultRedactor, depth = 0): unknown {
-  if (typeof value === 'string') return redactor.redact(value);
+export function redactDeep(value: unknown, redactor: Redactor = defaultRedactor): unknown {
+  return deep(value, redactor, false, 0);
+}
+
+function deep(value: unknown, redactor: Redactor, isSecret: boolean, depth: number): unknown {
+  if (typeof value === 'string') return isSecret && value !== '' ? REDACTED : redactor.redact(value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= MAX_DEPTH) return '[left out: nested too deep]';
-  if (Array.isArray(value)) return value.map((item) => redactDeep(item, redactor, depth + 1));
-  const entries = Object.entries(value).map(([key, item]) => {
-    const secret = typeof item === 'string' && item !== '' && SECRET_KEY.test(key);
-    return [key, secret ? REDACTED : redactDeep(item, redactor, depth + 1)];
-  });
+  if (Array.isArray(value)) return value.map((item) => deep(item, redactor, isSecret, depth + 1));
+  const entries = Object.entries(value).map(([key, item]) => [
+    redactor.redact(key),
+    deep(item, redactor, isSecret || SECRET_KEY.test(key), depth + 1),
+  ]);
   return Object.fromEntries(entries);
 }

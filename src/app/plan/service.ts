@@ -4,6 +4,8 @@ import { digestOf, idFrom, sha256 } from '../../core/digest.js';
 import { canonicalJson } from '../../core/json.js';
 import type { Applicable, NewPlan, PlanCommand, PlanPolicy, PlanState } from '../../core/plan/model.js';
 import { type Problem, SluiceError, show } from '../../core/problem.js';
+import { redact } from '../../core/redact.js';
+import { snapshotProblem } from '../../core/snapshot.js';
 import type { Clock } from '../../ports/clock.js';
 import type { PlanFilter } from '../../ports/plans.js';
 import type { Blob, Store } from '../../ports/store.js';
@@ -19,9 +21,11 @@ export interface PlanServiceDeps {
   policy: PlanPolicy;
 }
 
-/** Most characters of JSON of one snapshot. */
-const MOST_SNAPSHOT = 16 * 1024 * 1024;
+/** Most bytes of one snapshot as JSON: code takes 8 MiB, arguments included. */
+const MOST_SNAPSHOT = 7 * 1024 * 1024;
 const MOST_RESOURCES = 1000;
+/** Characters of who acts: it stands in every event. */
+const MOST_ACTOR = 256;
 const PLAN_NAME = /^[a-zA-Z0-9][a-zA-Z0-9._@-]{0,127}$/;
 const GRAMMAR = 'a letter or digit, then letters, digits, ., _, @ or -; 128 at most';
 
@@ -69,7 +73,8 @@ export class PlanService {
       resources,
       project,
       evidence: {
-        blobs: request.type === 'apply' ? [] : (evidence?.blobs ?? []),
+        blobs: evidence?.blobs ?? [],
+        // Of Apply only what was validated counts; should it be validated again, the evidence is at hand.
         snapshots: request.type === 'apply' ? null : (evidence?.snapshots ?? null),
       },
       decision: null,
@@ -139,6 +144,9 @@ function markDigest(request: PlanRequest, evidence: Evidence | undefined): strin
   return digestOf(content);
 }
 
+/** What people say is kept and sent: without secrets (DESIGN 6.6). */
+const told = (text: string | undefined): string | null => (text === undefined ? null : redact(text));
+
 function commandOf(
   request: PlanRequest,
   plan: NewPlan,
@@ -158,11 +166,11 @@ function commandOf(
     case 'fix':
       return { ...common, type: request.type, snapshots };
     case 'respond':
-      return { ...common, type: 'respond', answer: request.answer, guidance: request.guidance ?? null };
+      return { ...common, type: 'respond', answer: request.answer, guidance: told(request.guidance) };
     case 'apply':
       return { ...common, type: 'apply', digests: { ...request.digests, ...snapshots } };
     case 'cancel':
-      return { ...common, type: 'cancel', reason: request.reason ?? null };
+      return { ...common, type: 'cancel', reason: told(request.reason) };
   }
 }
 
@@ -188,13 +196,24 @@ function checked(request: PlanRequest, plan: string): Evidence | undefined {
       problems.push({ code: 'BAD_RESOURCE', path: 'resources', message: problem, found: show(resource) });
   }
   const isNew = request.type === 'create' || request.type === 'submit';
-  if (isNew && (named.length === 0 || named.length > MOST_RESOURCES))
+  const resources = new Set(named).size;
+  if (isNew && (resources === 0 || resources > MOST_RESOURCES))
     problems.push({
       code: 'BAD_RESOURCE',
       path: 'resources',
       message: `a plan has 1 to ${MOST_RESOURCES} resources`,
-      found: String(named.length),
+      found: String(resources),
     });
+  if (request.type === 'respond' && request.answer !== 'retry' && request.answer !== 'abort')
+    problems.push({
+      code: 'BAD_ANSWER',
+      path: 'answer',
+      message: 'is no answer to an escalation',
+      found: show(request.answer),
+      allowed: ['retry', 'abort'],
+    });
+  if (request.actor.length > MOST_ACTOR)
+    problems.push({ code: 'BAD_ACTOR', path: 'actor', message: `has more than ${MOST_ACTOR} characters` });
   const evidence =
     'snapshots' in request && request.snapshots !== undefined
       ? evidenceOf(request.snapshots, problems)
@@ -210,11 +229,14 @@ function evidenceOf(given: SnapshotsGiven, problems: Problem[]): Evidence {
   const evidence: Evidence = { blobs: [], snapshots: {} };
   for (const [resource, value] of Object.entries(given)) {
     const path = `snapshots.${resource}`;
-    const json = jsonOf(value);
-    if (json === undefined) {
-      problems.push({ code: 'BAD_SNAPSHOT', path, message: 'is nothing that JSON can carry' });
-    } else if (json.length > MOST_SNAPSHOT) {
-      const message = `has ${json.length} characters of JSON; ${MOST_SNAPSHOT} are allowed`;
+    const problem = snapshotProblem(value);
+    const json = problem === undefined ? canonicalJson(value) : '';
+    const bytes = Buffer.byteLength(json);
+    if (problem !== undefined) {
+      const inside = problem.path === '' || problem.path.startsWith('[') ? problem.path : `.${problem.path}`;
+      problems.push({ ...problem, code: 'BAD_SNAPSHOT', path: `${path}${inside}` });
+    } else if (bytes > MOST_SNAPSHOT) {
+      const message = `has ${bytes} bytes of JSON; ${MOST_SNAPSHOT} are allowed`;
       problems.push({ code: 'BAD_SNAPSHOT', path, message });
     } else {
       const digest = sha256(json);
@@ -223,12 +245,4 @@ function evidenceOf(given: SnapshotsGiven, problems: Problem[]): Evidence {
     }
   }
   return evidence;
-}
-
-function jsonOf(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value) === undefined ? undefined : canonicalJson(value);
-  } catch {
-    return undefined;
-  }
 }

@@ -16,6 +16,9 @@ import {
 import { type Ask, enter, refused, standing, taken, validate, wrongPhase } from './moves.js';
 
 type Snapshots = Record<string, string>;
+
+/** Resources that a refusal tells of. */
+const MOST_TOLD = 5;
 type Of<T extends PlanCommandType> = Extract<PlanCommand, { type: T }>;
 
 /**
@@ -84,13 +87,19 @@ function begin(command: Of<'create'> | Of<'submit'>): Transition {
   return taken('submit', null, asked.state, actor, [asked.effect]);
 }
 
+/** The first few, and how many more there are. */
+function some(all: readonly string[], between: string): string {
+  const more = all.length - MOST_TOLD;
+  return all.slice(0, MOST_TOLD).join(between) + (more > 0 ? `${between}and ${more} more` : '');
+}
+
 /** Which names differ; undefined when the snapshots are of exactly the plan's resources. */
 function wrongResources({ resources }: PlanState, snapshots: Snapshots): string | undefined {
   const missing = resources.filter((name) => !Object.hasOwn(snapshots, name));
   const foreign = Object.keys(snapshots).filter((name) => !resources.includes(name));
   const parts: string[] = [];
-  if (missing.length > 0) parts.push(`missing: ${missing.join(', ')}`);
-  if (foreign.length > 0) parts.push(`not a resource of the plan: ${foreign.join(', ')}`);
+  if (missing.length > 0) parts.push(`missing: ${some(missing, ', ')}`);
+  if (foreign.length > 0) parts.push(`not a resource of the plan: ${some(foreign, ', ')}`);
   return parts.length === 0 ? undefined : `each resource of the plan takes one snapshot; ${parts.join('; ')}`;
 }
 
@@ -173,7 +182,7 @@ function wrongDigest(state: PlanState, digests: Snapshots): string | undefined {
   const differing = state.resources.filter((name) => digests[name] !== validated[name]);
   if (differing.length === 0) return undefined;
   const each = differing.map((name) => `${name} has ${digests[name]}, validated was ${validated[name]}`);
-  return `only what was validated is applied; ${each.join('; ')}`;
+  return `only what was validated is applied; ${some(each, '; ')}`;
 }
 
 function apply(state: PlanState, command: Of<'apply'>): Transition {
