@@ -11,6 +11,8 @@ const FULL_DISK =
   'Redis cannot write its file (MISCONF): its disk is full or not writable. Make room; `redis-cli INFO persistence` says more.';
 const FULL_MEMORY =
   'Redis has no memory left (OOM). Raise maxmemory, or let decided batches expire sooner (--retention).';
+const ABORTED =
+  'Redis refused a transaction (EXECABORT), as it does when it is out of memory. Raise maxmemory, or look at its log.';
 const LOCKED =
   'Redis wants a user and password that it accepts, and that may use every command: redis://USER:PASSWORD@HOST:PORT.';
 const READ_ONLY = 'This Redis is a replica and takes no writes (READONLY). Give the address of its primary.';
@@ -19,6 +21,7 @@ const STARTING = 'Redis is still loading its data (LOADING). Wait until it has.'
 const KINDS: Readonly<Record<string, Kind>> = {
   MISCONF: { code: 'IO', advice: FULL_DISK },
   OOM: { code: 'IO', advice: FULL_MEMORY },
+  EXECABORT: { code: 'IO', advice: ABORTED },
   READONLY: { code: 'IO', advice: READ_ONLY },
   NOREPLICAS: { code: 'IO', advice: 'Redis lacks the replicas that it wants before it writes (NOREPLICAS).' },
   BUSY: { code: 'IO', advice: 'Redis is busy with a script (BUSY). Wait, or end it: redis-cli SCRIPT KILL.' },
