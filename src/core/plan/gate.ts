@@ -122,6 +122,15 @@ function openReason(plan: PlanManifest, all: readonly Judged[]): string {
   return required === 1 ? 'the required check passed' : `all ${required} required checks passed`;
 }
 
+/** How many did not pass, and of which: of a stage the others are not counted. */
+function shutReason({ stage, rest }: PlanManifest, bad: number, required: number): string {
+  if (stage === 'rest')
+    return `after what had failed, ${bad} of ${counted(required, 'other required check')} did not pass`;
+  const some = `${bad} of ${counted(required, 'required check')}`;
+  if (stage === 'all') return `${some} did not pass`;
+  return `${some} that had failed did not pass again, with ${counted(rest.length, 'other check')} not run`;
+}
+
 function gateOf(
   plan: PlanManifest,
   judged: readonly Judged[],
@@ -132,7 +141,7 @@ function gateOf(
   const reasons: string[] = [];
   if (bad.length > 0) {
     const required = judged.filter(({ check }) => check.mode === 'required').length;
-    reasons.push(`${bad.length} of ${counted(required, 'required check')} did not pass (${named(bad)})`);
+    reasons.push(`${shutReason(plan, bad.length, required)} (${named(bad)})`);
   }
   if (plan.requireValidations && plan.unvalidated.length > 0)
     reasons.push(unvalidatedReason(plan.unvalidated));
