@@ -12,6 +12,7 @@ export function checkLogLevel(level: string | undefined, fallback: string): stri
   const nearest = nearestName(level, LOG_LEVELS);
   throw new SluiceError('USAGE', 'unknown log level', [
     {
+      code: 'USAGE',
       path: '--log-level',
       message: 'is no log level',
       found: level,

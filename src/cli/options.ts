@@ -52,6 +52,7 @@ export function choice<T extends string>(
   if (found !== undefined) return found;
   const nearest = nearestName(value, allowed);
   problems.add({
+    code: 'USAGE',
     path: option,
     message: 'is not one of its values',
     found: value,
@@ -71,6 +72,7 @@ export function wholeNumber(
   if (value === undefined) return undefined;
   const number = /^\d{1,4}$/.test(value) ? Number(value) : Number.NaN;
   if (number >= least && number <= 1024) return number;
-  problems.add({ path: option, message: `expected a whole number from ${least} to 1024`, found: value });
+  const message = `expected a whole number from ${least} to 1024`;
+  problems.add({ code: 'USAGE', path: option, message, found: value });
   return undefined;
 }

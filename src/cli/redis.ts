@@ -58,6 +58,17 @@ function placeOfRedis(options: FleetOptions, redis: string): Pick<Problem, 'file
   return file === undefined ? { path: 'redis' } : { file, path: 'redis' };
 }
 
+/** A refusal of which every problem has a code: its own, or that of the whole. */
+function withCodes(error: unknown): unknown {
+  if (!(error instanceof SluiceError)) return error;
+  const { code, message, problems } = error;
+  return new SluiceError(
+    code,
+    message,
+    problems.map((problem) => ({ code, ...problem })),
+  );
+}
+
 /**
  * Settings with what the command line says on top. Throws INVALID_CONFIG, or USAGE when a Redis that
  * would be used is named by something that is no URL.
@@ -65,13 +76,17 @@ function placeOfRedis(options: FleetOptions, redis: string): Pick<Problem, 'file
 export async function loadSettings(options: FleetOptions & { engine?: string }): Promise<Config> {
   const named = process.env[CHILD_REDIS] || options.redis;
   const problems = new ProblemList();
-  const config = await problems.take(() =>
-    loadConfig(options.config, { fleet: options.fleet, redis: named }),
-  );
+  const config = await problems.take(async () => {
+    try {
+      return await loadConfig(options.config, { fleet: options.fleet, redis: named });
+    } catch (error) {
+      throw withCodes(error);
+    }
+  });
   const redis = named ?? config?.redis;
   const isUsed = redis !== undefined && options.engine !== 'inline';
   const problem = isUsed ? redisUrlProblem(placeOfRedis(options, redis), redis) : undefined;
-  if (problem !== undefined) problems.add(problem);
+  if (problem !== undefined) problems.add({ code: 'USAGE', ...problem });
   problems.throwIfAny(
     'USAGE',
     config === undefined ? CONFIG_REFUSED : 'the address of Redis cannot be used.',

@@ -1,4 +1,5 @@
 import type { Applicable, PlanDecision, PlanState, Stage } from '../../core/plan/model.js';
+import type { JsonObject } from '../../core/registry/model.js';
 import type { Result } from '../../core/result.js';
 import type { PlanLogEntry } from '../../ports/plans.js';
 
@@ -56,6 +57,9 @@ export interface CheckHistory {
   validation: string;
   resource: string;
   mode: Result['mode'];
+  arguments: JsonObject;
+  /** Whether its attachment is among those that apply to the plan now; null once the plan is over. */
+  applies: boolean | null;
   first: { attempt: number; outcome: Result['outcome']; message: string };
   final: { attempt: number; outcome: Result['outcome']; message: string };
   /** Results that it had. */

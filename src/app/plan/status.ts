@@ -1,5 +1,7 @@
+import { resolveAttachments } from '../../core/attachments/resolve.js';
 import { materializePlan } from '../../core/plan/manifest.js';
-import type { PlanDecision } from '../../core/plan/model.js';
+import { type PlanCheck, type PlanDecision, type PlanState, TERMINAL_PHASES } from '../../core/plan/model.js';
+import type { JsonObject } from '../../core/registry/model.js';
 import type { CheckResult, Result } from '../../core/result.js';
 import { parseChunkResults, unpackRows } from '../../core/results-codec.js';
 import type { EvaluationStore, Store } from '../../ports/store.js';
@@ -32,20 +34,39 @@ export async function planStatus(store: Store, id: string): Promise<PlanStatus |
   if (plan === undefined) return undefined;
   const timeline = await store.plans.log(id);
   const evaluations: PlanEvaluation[] = [];
+  const given = new Map<string, JsonObject>();
   for (const { evaluation } of timeline) {
     if (evaluation === null) continue;
     const found = await evaluationOf(store, evaluation);
-    if (found !== undefined) evaluations.push(found);
+    if (found === undefined) continue;
+    evaluations.push(found.told);
+    for (const check of found.checks) given.set(check.attachment, check.arguments);
   }
-  return { plan, timeline, evaluations, checks: histories(evaluations) };
+  return {
+    plan,
+    timeline,
+    evaluations,
+    checks: histories(evaluations, given, await applyingTo(store, plan)),
+  };
 }
 
-async function evaluationOf({ evaluations }: Store, id: string): Promise<PlanEvaluation | undefined> {
+/** Ids of the attachments that apply to a plan now; null once it is over, when none is asked for. */
+async function applyingTo({ registry }: Store, plan: PlanState): Promise<ReadonlySet<string> | null> {
+  if (TERMINAL_PHASES.has(plan.phase)) return null;
+  const { resources, project, id } = plan;
+  const attachments = resolveAttachments(await registry.read(), { resources, project, plan: id });
+  return new Set(attachments.map((each) => each.id));
+}
+
+async function evaluationOf(
+  { evaluations }: Store,
+  id: string,
+): Promise<{ told: PlanEvaluation; checks: PlanCheck[] } | undefined> {
   const chunk = (await evaluations.chunk(id))?.chunk;
   if (chunk?.plan === undefined) return undefined;
   const decided = await decidedPlan(evaluations, id);
   const isJudged = decided !== undefined && decided.decision.status !== 'cancelled';
-  return {
+  const told = {
     evaluation: id,
     attempt: chunk.attempt,
     stage: chunk.plan.stage,
@@ -53,10 +74,15 @@ async function evaluationOf({ evaluations }: Store, id: string): Promise<PlanEva
     decision: decided?.decision ?? null,
     results: isJudged ? materializePlan(chunk, decided.results) : [],
   };
+  return { told, checks: chunk.plan.checks };
 }
 
 /** First and last result of each check, in the order in which checks came up. */
-function histories(evaluations: readonly PlanEvaluation[]): CheckHistory[] {
+function histories(
+  evaluations: readonly PlanEvaluation[],
+  given: ReadonlyMap<string, JsonObject>,
+  applying: ReadonlySet<string> | null,
+): CheckHistory[] {
   const found = new Map<string, CheckHistory>();
   const brief = ({ attempt, outcome, message }: Result) => ({ attempt, outcome, message });
   for (const result of evaluations.flatMap(({ results }) => results)) {
@@ -71,6 +97,8 @@ function histories(evaluations: readonly PlanEvaluation[]): CheckHistory[] {
       validation: result.validation,
       resource: result.attachment_resource,
       mode: result.mode,
+      arguments: given.get(result.attachment_id) ?? {},
+      applies: applying === null ? null : applying.has(result.attachment_id),
       first: brief(result),
       final: brief(result),
       judged: 1,

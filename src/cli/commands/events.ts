@@ -1,11 +1,13 @@
 import { type Config, parseDuration } from '../../../config/schema.js';
 import { openFleet } from '../../compose.js';
 import { EVENT_NAMES, EVENT_PREFIX, EVENT_VERSION, type OutboxEvent } from '../../core/events.js';
+import type { PlanStore } from '../../ports/plans.js';
 import { onInterrupt } from '../interrupt.js';
 import { checkLogLevel, createLog } from '../log.js';
 import { choice, type FleetOptions, ProblemList } from '../options.js';
-import { isStdoutGone, plain, print } from '../output.js';
+import { isStdoutGone, plain, print, say } from '../output.js';
 import { loadSettings, requireRedis } from '../redis.js';
+import { nearestPlan } from './plan/look.js';
 
 const PAGE = 500;
 const WAIT_MS = 500;
@@ -43,6 +45,15 @@ function verdictGist({ score, gates }: Record<string, unknown>): string[] {
   ];
 }
 
+/** What an event of a plan says beside words and numbers: an advisory may be about resources alone. */
+function planGist({ unvalidated, vacuous }: Record<string, unknown>): string[] {
+  const bare = Array.isArray(unvalidated) ? unvalidated.map(String) : [];
+  return [
+    ...(bare.length === 0 ? [] : [`unvalidated=${cut(bare.join(','))}`]),
+    ...(vacuous === true ? ['vacuous'] : []),
+  ];
+}
+
 const cut = (text: string) => (text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN - 1)}…` : text);
 
 /** One line for people: time, type, subject, and the gist of the data. */
@@ -52,9 +63,10 @@ export function eventLine({ json }: Pick<OutboxEvent, 'json'>): string {
   const gist = [...PLAN_KEYS, ...GIST_KEYS, ...MORE_GIST_KEYS, ...MORE_PLAN_KEYS].flatMap((key) => {
     const value = data[key];
     if (value === event.subject) return [];
+    if (key === 'total' && value === 0 && Array.isArray(data.advisories)) return [];
     return typeof value === 'string' || typeof value === 'number' ? [`${key}=${cut(String(value))}`] : [];
   });
-  const text = [...gist, ...verdictGist(data)].join(' ');
+  const text = [...gist, ...planGist(data), ...verdictGist(data)].join(' ');
   return plain(`${event.time}  ${shortType(event.type)}  ${event.subject}  ${text}`).trimEnd();
 }
 
@@ -96,7 +108,7 @@ export function tailFilter(options: TailOptions, now: number, problems: ProblemL
   const ago = options.since === undefined ? undefined : parseDuration(options.since);
   if (options.since !== undefined && ago === undefined) {
     const message = 'expected a duration such as 90s, 30m, 24h or 7d';
-    problems.add({ path: '--since', message, found: JSON.stringify(options.since) });
+    problems.add({ code: 'USAGE', path: '--since', message, found: JSON.stringify(options.since) });
   }
   return {
     types,
@@ -104,6 +116,14 @@ export function tailFilter(options: TailOptions, now: number, problems: ProblemL
     plan: options.plan,
     since: ago === undefined ? undefined : now - ago,
   };
+}
+
+/** One sentence where there is no such plan: a slip would else look like a plan without events. */
+async function tellUnknown(plans: PlanStore, id: string, follow: boolean): Promise<void> {
+  if ((await plans.plan(id)) !== undefined) return;
+  const nearest = await nearestPlan(plans, id);
+  const meant = nearest === undefined ? '' : `; did you mean ${JSON.stringify(nearest)}?`;
+  say(`sluice: there is no plan ${JSON.stringify(id)}${follow ? ' yet' : ''}${meant}`);
 }
 
 /** `sluice events tail`: from the oldest event that is kept, and on; answers 0. */
@@ -117,9 +137,10 @@ export async function tailEvents(options: TailOptions): Promise<number> {
   const place = await requireRedis(config, { create: false });
   const interrupt = onInterrupt(() => {});
   const engine = await openFleet(config, place.url, createLog(level));
-  const { outbox } = engine.store;
+  const { outbox, plans } = engine.store;
   let cursor = '';
   try {
+    if (options.plan !== undefined) await tellUnknown(plans, options.plan, options.follow);
     while (!interrupt.signal.aborted && !isStdoutGone()) {
       const entries = await outbox.events(cursor, PAGE, options.follow ? WAIT_MS : 0);
       if (entries.length === 0 && !options.follow) break;

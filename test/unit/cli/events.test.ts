@@ -46,6 +46,22 @@ describe('the line of a plan’s event', () => {
     );
   });
 
+  it('names the resources without a validation, of which an advisory may be alone', () => {
+    const data = { plan: 'P', advisories: [], total: 0, unvalidated: ['repo/api', 'db/orders'] };
+    expect(lineOf('advisory.raised', 'E', data)).toBe(
+      'advisory.raised  E  plan=P unvalidated=repo/api,db/orders',
+    );
+    const some = { plan: 'P', advisories: [{}], total: 1, unvalidated: [] };
+    expect(lineOf('advisory.raised', 'E', some)).toBe('advisory.raised  E  plan=P total=1');
+  });
+
+  it('says when a gate opened although nothing was judged', () => {
+    expect(lineOf('plan.gate.passed', 'P', { plan: 'P', revision: 2, vacuous: true })).toBe(
+      'plan.gate.passed  P  revision=2 vacuous',
+    );
+    expect(lineOf('plan.gate.passed', 'P', { plan: 'P', vacuous: false })).not.toContain('vacuous');
+  });
+
   it('cuts what is long', () => {
     expect(lineOf('plan.failed', 'P', { message: 'x'.repeat(5000) }).length).toBeLessThan(250);
   });

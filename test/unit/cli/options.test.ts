@@ -52,7 +52,7 @@ describe('the options of evaluate', () => {
   it('say everything that is wrong at once, with the nearest value', async () => {
     const { problems } = await check({ engine: 'flet', packing: 'of', batch: ' ', report: ['txt=x'] });
     expect(problems).toHaveLength(4);
-    expect(problems[0]).toMatchObject({ found: 'flet', nearest: 'fleet' });
+    expect(problems[0]).toMatchObject({ code: 'USAGE', found: 'flet', nearest: 'fleet' });
     expect(problems[3]).toMatchObject({ path: '--report', found: 'txt=x', nearest: 'text' });
   });
 

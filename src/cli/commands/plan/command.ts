@@ -3,7 +3,7 @@ import type { CommandContext, PlanAnswer, PlanEvaluation, PlanRequest } from '..
 import { PlanRefusedError } from '../../../app/plan/service.js';
 import { plansOf } from '../../../compose.js';
 import type { PlanState } from '../../../core/plan/model.js';
-import { formatProblem } from '../../../core/problem.js';
+import { formatProblem, SluiceError } from '../../../core/problem.js';
 import { type Asked, type AskerOptions, withFleet } from '../../asker.js';
 import { failureDocument, failureLines } from '../../failure.js';
 import { onInterrupt } from '../../interrupt.js';
@@ -80,15 +80,12 @@ async function follow(
   answer: PlanAnswer,
   since: string,
   waitMs: number | undefined,
-): Promise<PlanState> {
+): Promise<PlanState | undefined> {
   const { id } = answer.plan;
   const interrupt = onInterrupt(() => {});
   try {
     const { signal } = interrupt;
-    const left = await followPlan({ engine, plan: id, since, waitMs, signal, lost: place.lost });
-    if (left !== undefined) return left;
-    say(`sluice: plan ${id} is still being judged; sluice plan status ${id} says what becomes of it`);
-    return answer.plan;
+    return await followPlan({ engine, plan: id, since, waitMs, signal, lost: place.lost });
   } finally {
     interrupt.dispose();
   }
@@ -116,7 +113,7 @@ async function tell(
     return;
   }
   const applicable = plan.phase === 'strategize' ? applicableLines(answer) : '';
-  await print(planLines(plan) + (decided === undefined ? '' : decidedLines(decided)) + applicable);
+  await print(planLines(plan) + (decided === undefined ? '' : decidedLines(plan, decided)) + applicable);
 }
 
 /** Whether what was asked for has come about: for `apply` that it is applied, with `--wait` an open gate. */
@@ -124,6 +121,20 @@ function isDone(type: PlanRequest['type'], plan: PlanState, waited: boolean): bo
   if (type === 'apply') return plan.phase === 'applied';
   return !waited || plan.phase === 'ready' || plan.phase === 'applied';
 }
+
+/** What became of an `apply` that applied nothing, because attachments have changed. */
+function tellNotApplied({ phase }: PlanState): void {
+  const what = {
+    validate: 'everything is validated again; apply once more when the gate is open',
+    ready: 'everything was validated again, and the gate is open; apply once more',
+  };
+  const shut = 'everything was validated again, and the gate is shut';
+  const next = phase === 'validate' || phase === 'ready' ? what[phase] : shut;
+  say(`sluice: nothing was applied: the attachments have changed since the gate opened; ${next}`);
+}
+
+/** Exit code of a wait that ended before the plan was judged: as when nobody is there to judge it. */
+const NOT_JUDGED = 3;
 
 async function carryOut(asked: Asked, request: PlanRequest, options: CommandOptions, waitMs?: number) {
   const { engine } = asked;
@@ -133,22 +144,27 @@ async function carryOut(asked: Asked, request: PlanRequest, options: CommandOpti
   const id = request.plan ?? '';
   const answer = await withNearest(engine.store.plans, id, () => service.run(request));
   const waits = options.wait !== undefined;
-  const plan = waits ? await follow(asked, answer, since, waitMs) : answer.plan;
-  const decided = waits ? lastDecided(await service.status(plan.id)) : undefined;
-  await tell(answer, plan, decided, json);
-  if (!waits) await tellMissing(asked, plan);
-  if (request.type === 'apply' && plan.phase !== 'applied') {
-    const what = plan.phase === 'ready' ? 'the gate is open again; apply once more' : 'the gate is shut';
+  const left = waits ? await follow(asked, answer, since, waitMs) : undefined;
+  const status = waits ? await service.status(answer.plan.id) : undefined;
+  const plan = left ?? status?.plan ?? answer.plan;
+  const isOpen = plan.phase === 'validate';
+  // What was decided before is no answer to a command that is still being judged.
+  await tell(answer, plan, isOpen || status === undefined ? undefined : lastDecided(status), json);
+  if (isOpen) await tellMissing(asked, plan);
+  if (request.type === 'apply' && plan.phase !== 'applied') tellNotApplied(plan);
+  if (waits && isOpen) {
     say(
-      `sluice: nothing was applied: the attachments have changed since the gate opened, so everything was validated again; ${what}`,
+      `sluice: the time of --wait is over; plan ${plan.id} is still being judged: sluice plan status ${plan.id} says what becomes of it`,
     );
+    return NOT_JUDGED;
   }
   return isDone(request.type, plan, waits) ? 0 : 1;
 }
 
 /**
  * Sends a command to a plan, follows it where `--wait` asks for that, and prints what came of it.
- * Answers 0; 1 when nothing was applied, or the gate did not open; 2 for a refusal.
+ * Answers 0; 1 when nothing was applied, or the gate did not open; 2 for a refusal; 3 when the time
+ * to wait was over before the plan was judged.
  */
 export async function sendCommand(
   body: RequestBody,
@@ -165,6 +181,11 @@ export async function sendCommand(
       return await carryOut(asked, request, options, waitMs);
     } catch (error) {
       if (error instanceof PlanRefusedError) return tellRefusal(error, options.json === true);
+      if (error instanceof SluiceError && error.code === 'INVALID_SNAPSHOT') {
+        // What did not happen is known here alone: a new plan cannot stay as it is.
+        await problems.take(() => Promise.reject(error));
+        problems.throwIfAny('USAGE', consequence);
+      }
       throw error;
     }
   });

@@ -1,4 +1,4 @@
-import type { PlanAnswer, PlanEvaluation, PlanStatus } from '../../../app/plan/requests.js';
+import type { CheckHistory, PlanAnswer, PlanEvaluation, PlanStatus } from '../../../app/plan/requests.js';
 import { canonicalJson } from '../../../core/json.js';
 import type { PlanState } from '../../../core/plan/model.js';
 import { plain } from '../../output.js';
@@ -60,8 +60,23 @@ export function applicableLines({ applicable: { checks, unvalidated } }: PlanAns
   return tableOf(['resource', 'validation', 'mode', 'scope', 'arguments'], rows) + lines(bare);
 }
 
+/**
+ * How the gate stands by a decision: what an earlier attempt or a plan that is over decided is the
+ * past, and a first stage that passed has not opened it yet.
+ */
+function gateWords({ phase }: PlanState, { attempt, stage, decision }: PlanEvaluation): string {
+  const passed = decision?.gate.passed === true;
+  if (phase === 'validate')
+    return passed && stage === 'failed_first'
+      ? `attempt ${attempt} so far`
+      : `before this, in attempt ${attempt}, the gate was ${passed ? 'open' : 'shut'}`;
+  const verb = phase === 'applied' || phase === 'cancelled' ? 'was' : 'is';
+  return `the gate ${verb} ${passed && stage !== 'failed_first' ? 'open' : 'shut'}`;
+}
+
 /** Why the gate is shut, or what it opened on: the reason, what did not pass, then advisories. */
-export function decidedLines({ decision, results }: PlanEvaluation): string {
+export function decidedLines(plan: PlanState, evaluation: PlanEvaluation): string {
+  const { decision, results } = evaluation;
   if (decision === null) return '';
   const missed = results.filter(({ outcome }) => outcome !== 'pass');
   const told = (mode: string, word: (outcome: string) => string) =>
@@ -72,7 +87,7 @@ export function decidedLines({ decision, results }: PlanEvaluation): string {
         return `  ${word(outcome)} ${validation} on ${attachment_resource}: ${message}`;
       });
   return lines([
-    `the gate is ${decision.gate.passed ? 'open' : 'shut'}: ${decision.gate.reason}`,
+    `${gateWords(plan, evaluation)}: ${decision.gate.reason}`,
     ...told('informational', (outcome) => `ADVISORY (${outcome})`),
     ...told('required', (outcome) => outcome.toUpperCase()),
     ...decision.unvalidated.map((resource) => `  ${resource} has no validation`),
@@ -100,16 +115,24 @@ function timelineTable({ timeline }: PlanStatus): string {
 
 function checksTable({ checks }: PlanStatus): string {
   const of = ({ attempt, outcome }: { attempt: number; outcome: string }) => `${outcome} (${attempt})`;
+  const kind = ({ resource, validation }: CheckHistory) => `${resource} ${validation}`;
+  const kinds = new Set(checks.map(kind));
+  // Only arguments tell apart two checks of one validation.
+  const withArguments = kinds.size < checks.length;
   const rows = checks.map((check) => [
     check.resource,
     check.validation,
-    check.mode,
+    ...(withArguments ? [canonicalJson(check.arguments)] : []),
+    check.applies === false ? `${check.mode}, no longer attached` : check.mode,
     of(check.first),
     of(check.final),
     String(check.judged),
     check.final.message,
   ]);
-  const head = ['resource', 'validation', 'mode', 'first (attempt)', 'final (attempt)', 'results', 'message'];
+  const head = [
+    ...['resource', 'validation', ...(withArguments ? ['arguments'] : []), 'mode'],
+    ...['first (attempt)', 'final (attempt)', 'results', 'message'],
+  ];
   return tableOf(head, rows);
 }
 
@@ -130,7 +153,7 @@ export function statusText(status: PlanStatus): string {
       plan.snapshots === null ? `resources ${plan.resources.join(', ')}` : 'snapshots',
       ...snapshots,
     ]),
-    decided === undefined ? '' : decidedLines(decided),
+    decided === undefined ? '' : decidedLines(plan, decided),
     `\n${timelineTable(status)}`,
     status.checks.length === 0 ? '' : `\n${checksTable(status)}`,
   ].join('');

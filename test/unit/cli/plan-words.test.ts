@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import type { CheckHistory, PlanEvaluation } from '../../../src/app/plan/requests.js';
+import { decidedLines, statusText } from '../../../src/cli/commands/plan/words.js';
+import type { Phase, PlanState } from '../../../src/core/plan/model.js';
+import { IN_PHASE, type Life, submitted } from '../core/plan/build.js';
+
+const planIn = (phase: Phase): PlanState => (IN_PHASE[phase]() as Life).now();
+
+const evaluation = (passed: boolean, stage: PlanEvaluation['stage'] = 'all'): PlanEvaluation => ({
+  evaluation: 'e1',
+  attempt: 2,
+  stage,
+  acceptedAt: 0,
+  decision: {
+    plan: 'p',
+    stage,
+    passed,
+    status: passed ? 'passed' : 'failed',
+    gate: { passed, reason: 'because' },
+    counts: { passed: 0, failed: 0, errored: 0, skipped: 0, vacuous: 0, advisories: 0 },
+    vacuous: false,
+    unvalidated: [],
+    resultsDigest: '',
+    decidedAt: 0,
+  },
+  results: [],
+});
+
+describe('how the gate stands', () => {
+  it.each<[Phase, PlanEvaluation, string]>([
+    ['ready', evaluation(true), 'the gate is open: because\n'],
+    ['fix', evaluation(false), 'the gate is shut: because\n'],
+    ['failed', evaluation(false), 'the gate is shut: because\n'],
+    ['validate', evaluation(false), 'before this, in attempt 2, the gate was shut: because\n'],
+    ['validate', evaluation(true), 'before this, in attempt 2, the gate was open: because\n'],
+    ['validate', evaluation(true, 'failed_first'), 'attempt 2 so far: because\n'],
+    ['cancelled', evaluation(true), 'the gate was open: because\n'],
+    ['cancelled', evaluation(true, 'failed_first'), 'the gate was shut: because\n'],
+    ['applied', evaluation(true), 'the gate was open: because\n'],
+  ])('of a plan in phase %s', (phase, decided, words) => {
+    expect(decidedLines(planIn(phase), decided)).toBe(words);
+  });
+});
+
+describe('the checks of a plan', () => {
+  const history = (more: Partial<CheckHistory> = {}): CheckHistory => ({
+    attachment_id: 'a1',
+    validation: 'local/rows',
+    resource: 'repo/app',
+    mode: 'required',
+    arguments: { least: 1 },
+    applies: true,
+    first: { attempt: 1, outcome: 'fail', message: 'no rows' },
+    final: { attempt: 1, outcome: 'fail', message: 'no rows' },
+    judged: 1,
+    ...more,
+  });
+  const textOf = (...checks: CheckHistory[]) =>
+    statusText({ plan: submitted().now(), timeline: [], evaluations: [], checks });
+
+  it('show their arguments where these alone tell them apart', () => {
+    expect(textOf(history())).not.toContain('least');
+    const both = textOf(history(), history({ attachment_id: 'a2', arguments: { least: 9 } }));
+    expect(both).toMatch(/local\/rows +\{"least":1\} +required/);
+    expect(both).toContain('{"least":9}');
+  });
+
+  it('say when they are no longer attached', () => {
+    expect(textOf(history({ applies: false }))).toContain('required, no longer attached');
+    expect(textOf(history({ applies: null }), history({ attachment_id: 'a2' }))).not.toContain('attached');
+  });
+});
