@@ -42,6 +42,7 @@ beforeAll(async () => {
   await writeFile(join(dir, 'checks.yaml'), DOCUMENTS);
   await writeFile(join(dir, 'none.json'), '{"rows": 0, "owner": "ann"}');
   await writeFile(join(dir, 'some.yaml'), 'rows: 5\n');
+  await writeFile(join(dir, 'bad.yaml'), 'plans: {fixes: many}\n');
   fleet = await spawnSluice(['up', '--workers', '1', '--json', '--log-level', 'warn', ...place('gate')], {
     cwd: dir,
   });
@@ -128,13 +129,21 @@ describe('a plan on the command line', () => {
   it('validates again, and applies nothing, when attachments changed since the gate opened', async () => {
     const ready = await sluice('plan submit p2 --snapshot table/orders=some.yaml --wait --json');
     expect([ready.exitCode, planOf(ready).phase]).toEqual([0, 'ready']);
-    await sluice('validation attach table/orders enough-rows --plan p2 --least 9');
+    const id = (await sluice('validation attach table/orders enough-rows --plan p2 --least 9')).stdout.trim();
     const closed = await sluice('plan apply p2 --snapshot table/orders=some.yaml --wait');
     expect(closed.exitCode).toBe(1);
     expect(closed.stdout).toContain('p2: fix');
-    expect(closed.stderr).toContain('nothing was applied');
+    expect(closed.stderr).toMatch(
+      /nothing was applied: .*everything was validated again, and the gate is shut/,
+    );
+    await sluice(`validation detach ${id}`);
+    const status = await sluice('plan status p2');
+    expect(status.stdout).toMatch(/apply +ready > validate .*not applied: the attachments have changed/);
+    expect(status.stdout).toMatch(/\{"least":3\} +required {2}/);
+    expect(status.stdout).toMatch(/\{"least":9\} +required, no longer attached/);
     const cancelled = await sluice('plan cancel p2 --reason', 'no more', '--json');
     expect(planOf(cancelled).phase).toBe('cancelled');
+    expect((await sluice('plan status p2')).stdout).toContain('the gate was shut: ');
   });
 
   it('is one transition when a command comes twice, and a conflict when it says something else', async () => {
@@ -174,7 +183,8 @@ describe('a plan that nobody judges', () => {
 
   it('is waited for no longer than asked, and not after Ctrl-C', async () => {
     const over = await idle('plan submit q2 --snapshot', 'table/orders={"rows": 1}', '--wait', '500ms');
-    expect([over.exitCode, over.stderr]).toEqual([1, expect.stringContaining('still being judged')]);
+    expect([over.exitCode, over.stderr]).toEqual([3, expect.stringContaining('still being judged')]);
+    expect(over.stdout).not.toContain('the gate');
     const args = [
       'plan',
       'submit',
@@ -215,8 +225,24 @@ describe('a mistake in a plan command', () => {
     ['executed p1', '--snapshot'],
     ['create p1', '--resource'],
     ['list --phase vaildate', '--phase'],
+    ['list --limit none', '--limit'],
+    ['list --log-level loud', '--log-level'],
+    ['list --config bad.yaml', 'plans.fixes'],
   ])('plan %s is told at %s', async (line, path) => {
     const wrong = await sluice(`plan ${line} --json`);
-    expect([wrong.exitCode, documentOf(wrong).error.problems[0].path]).toEqual([2, path]);
+    const [problem] = documentOf(wrong).error.problems;
+    expect([wrong.exitCode, problem.path]).toEqual([2, path]);
+    expect(problem.code).toMatch(/^[A-Z_]+$/);
+  });
+
+  it('says of a plan that is to be made that none was', async () => {
+    const wrong = await sluice('plan create', 'bad id', '--resource', 'table/orders');
+    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('no plan was made')]);
+  });
+
+  it('is told by the tail of a plan that there is not', async () => {
+    const tail = await idle('events tail --no-follow --plan nope');
+    expect(tail).toMatchObject({ exitCode: 0, stdout: '' });
+    expect(tail.stderr).toContain('there is no plan "nope"');
   });
 });

@@ -109,7 +109,7 @@ describe('registering', () => {
     expect(refused.exitCode).toBe(2);
     expect(JSON.parse(refused.stdout).error).toMatchObject({ code: 'INVALID_DOCUMENT' });
     expect(JSON.parse(refused.stdout).error.problems).toContainEqual(
-      expect.objectContaining({ code: 'VALIDATION_WRITES', file: '-', line: 4 }),
+      expect.objectContaining({ code: 'VALIDATION_WRITES', file: '-', line: 5 }),
     );
     expect(JSON.parse((await sluice('validation list --json')).stdout)).toEqual({ validations: [] });
   });
@@ -122,13 +122,15 @@ describe('registering', () => {
       kind: 'validation',
       name: 'local/long-enough',
       wraps: 'local/line-count',
-      attachments: [{ id, resource: 'doc', scope: 'direct', actor: 'ann' }],
+      'x-registered': { actor: expect.any(String), previous: [] },
+      'x-attachments': [{ id, resource: 'doc', scope: 'direct', actor: 'ann' }],
     });
     const inUse = await sluice('tool remove line-count --json');
     expect([inUse.exitCode, JSON.parse(inUse.stdout).error.code]).toEqual([2, 'IN_USE']);
     expect((await sluice('skill remove review')).exitCode).toBe(0);
-    const removed = await sluice('validation remove long-enough --json');
-    expect(JSON.parse(removed.stdout)).toMatchObject({ attachments: [id] });
+    const removed = await sluice('validation remove long-enough');
+    expect(removed.stdout).toContain(`removed its attachment ${id}\n`);
+    expect(removed.stderr).toContain('go without it');
     expect(JSON.parse((await sluice('validation attachments --json')).stdout)).toEqual({ attachments: [] });
   });
 
@@ -228,6 +230,16 @@ describe('attaching', () => {
     const attached = await sluice('skill attach by-skill review');
     expect(attached.stdout).toMatch(/^[0-9A-Z]{26} {2}local\/long-enough\n$/);
     expect(attached.stderr).toContain('local/line-count');
+  });
+
+  it('says when it was attached in the same words before', async () => {
+    const sluice = await shared();
+    const first = await sluice('validation attach twice long-enough');
+    expect(first.stderr).not.toContain('already');
+    const again = await sluice('validation attach twice long-enough');
+    expect([again.exitCode, again.stdout]).toEqual([0, first.stdout]);
+    expect(again.stderr).toContain(`local/long-enough is attached already, as ${first.stdout.trim()}`);
+    expect((await sluice('skill attach twice review')).stderr).toContain('is attached already');
   });
 
   it('explains each attachment, and takes one off', async () => {
