@@ -8,6 +8,8 @@ export interface Problem {
   file?: string;
   /** Line number from 1, for files that are read line by line. */
   line?: number;
+  /** Name of the document that it is about, where several came together. */
+  document?: string;
   /** Path inside the document, such as `validation.tasks[0].where`; empty for the whole document. */
   path: string;
   /** What is wrong, in one sentence without the place. */
@@ -105,10 +107,11 @@ export function nearestName(found: string, allowed: readonly string[]): string |
   return nearest;
 }
 
-/** `file:line: path: message; found …; allowed: …; did you mean …?` */
+/** `file:line: document: path: message; found …; allowed: …; did you mean …?` */
 export function formatProblem(problem: Problem): string {
   const place = [
     problem.file === undefined ? '' : problem.file + (problem.line ? `:${problem.line}` : ''),
+    problem.document ?? '',
     problem.path,
   ].filter((part) => part !== '');
   let text = [...place, problem.message].join(': ');

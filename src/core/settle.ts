@@ -78,9 +78,7 @@ export function normalizeReturn(value: unknown): Verdict {
     issue === undefined || issue.path.length === 0 ? '' : ` (${issue.path.map(String).join('.')})`;
   return {
     outcome: 'error',
-    message: isPlainObject(value)
-      ? `malformed return: expected {passed: boolean, message?: string, data?: object}${where}`
-      : 'malformed return: expected an object',
+    message: `malformed return: expected {passed: boolean, message?: string, data?: object}${where}`,
     data: { raw_output: rawOutput(value) },
   };
 }

@@ -13,9 +13,8 @@ import {
   explainResource,
   type Where,
 } from '../../core/attachments/resolve.js';
-import { isPlainObject } from '../../core/json.js';
 import type { Applicable } from '../../core/plan/model.js';
-import { type ErrorCode, nearestName, type Problem, SluiceError, show } from '../../core/problem.js';
+import { type ErrorCode, nearestName, type Problem, SluiceError } from '../../core/problem.js';
 import { builtInTools } from '../../core/registry/built-in.js';
 import { resolveTool } from '../../core/registry/closure.js';
 import { callableNames, findCallable, fullName } from '../../core/registry/lookup.js';
@@ -37,6 +36,7 @@ import {
 import type { Clock } from '../../ports/clock.js';
 import type { Interpreter } from '../../ports/interpreter.js';
 import type { RegistryStore } from '../../ports/registry.js';
+import { sourceFlaws } from './sources.js';
 
 export interface RegistryDeps {
   store: RegistryStore;
@@ -63,12 +63,13 @@ export class RegistryService {
 
   /** Registers documents together. Throws INVALID_DOCUMENT with every problem of every document. */
   async register(given: readonly GivenDocument[], actor: string): Promise<Registered[]> {
-    const sources = await this.#sourceProblems(given);
+    const flaws = await sourceFlaws(this.#deps.interpreter, given);
     return this.#change((registry) => {
-      const planned = planRegistration(registry, given, this.#deps.clock.now(), actor);
-      const problems = [...(planned.ok ? [] : planned.problems), ...sources];
-      if (!planned.ok || problems.length > 0)
+      const planned = planRegistration(registry, given, this.#deps.clock.now(), actor, flaws);
+      if (!planned.ok) {
+        const { problems } = planned;
         return { ok: false, code: 'INVALID_DOCUMENT', consequence: 'nothing was registered.', problems };
+      }
       return { ok: true, change: planned.change, value: planned.report };
     });
   }
@@ -203,37 +204,6 @@ export class RegistryService {
         return planned.value;
     }
   }
-
-  /** Sources that are no function expression: found out by the interpreter that would run them. */
-  async #sourceProblems(given: readonly GivenDocument[]): Promise<Problem[]> {
-    const problems: Problem[] = [];
-    for (const { file, line, value } of given) {
-      for (const [path, source] of sourcesOf(value)) {
-        const message = await this.#deps.interpreter.check(source);
-        if (message === undefined) continue;
-        problems.push({
-          code: 'NO_FUNCTION',
-          ...(file === undefined ? {} : { file }),
-          ...(line === undefined ? {} : { line }),
-          path,
-          message: `is not a JavaScript function expression: ${message}`,
-          found: show(source),
-        });
-      }
-    }
-    return problems;
-  }
-}
-
-function sourcesOf(value: unknown): [path: string, source: string][] {
-  if (!isPlainObject(value)) return [];
-  const hooks = isPlainObject(value.lifecycle) ? value.lifecycle : {};
-  const all: [string, unknown][] = [
-    ['code', value.code],
-    ['transform', value.transform],
-    ...Object.entries(hooks).map(([name, source]): [string, unknown] => [`lifecycle.${name}`, source]),
-  ];
-  return all.filter((each): each is [string, string] => typeof each[1] === 'string');
 }
 
 function builtInEntry(name: string): RegistryEntry | undefined {

@@ -3,7 +3,7 @@ import { show } from '../problem.js';
 import { childPath } from '../scenario/json-scan.js';
 import { readCapability } from './capability.js';
 import { HOOK_FIELDS, RETRY_FIELDS, SHAPES } from './document.js';
-import { own, type Raw, type Report, readFields, readObject, type Shape } from './fields.js';
+import { own, type Raw, type Report, readFields, readObject, type Shape, wrongType } from './fields.js';
 import { problemsOfSchema } from './json-schema.js';
 import { fullName } from './lookup.js';
 import type {
@@ -121,7 +121,7 @@ function readMapping(given: unknown, report: Report): Record<string, MappedArgum
   if (given === undefined) return undefined;
   const path = 'argument_mapping';
   if (!isPlainObject(given)) {
-    report({ code: 'WRONG_TYPE', path, message: 'must be an object', found: show(given) });
+    report(wrongType(path, 'must be an object', show(given)));
     return undefined;
   }
   const entries = Object.entries(given).flatMap(([name, each]): [string, MappedArgument][] => {

@@ -13,7 +13,7 @@ import {
   type SkillDocument,
   type ValidationDocument,
 } from './model.js';
-import { wrappingProblems } from './wrapping.js';
+import { unknownMapped, wrappingProblems } from './wrapping.js';
 
 /** Refuses documents for what they would mean for each other, and for what stands. */
 export function refuseConsequences(registry: Registry, drafts: readonly Draft[]): void {
@@ -49,7 +49,7 @@ class Consequences {
   /** Problems with the documents that they are told of. */
   all(): [Draft, CodedProblem][] {
     const own = this.drafts.flatMap((draft) => {
-      const problems = draft.document === undefined ? [] : this.#own(draft.document);
+      const problems = draft.document === undefined ? this.#mapped(draft) : this.#own(draft.document);
       return problems.map((problem): [Draft, CodedProblem] => [draft, problem]);
     });
     // What is wrong with a document by itself explains enough.
@@ -60,6 +60,13 @@ class Consequences {
   #own(document: RegistryDocument): CodedProblem[] {
     if (isSkill(document)) return this.#members(document);
     return isWrapping(document) ? wrappingProblems(this.#entries, document, this.#broken) : [];
+  }
+
+  /** Of a document that is refused already: names that its mapping gets wrong. */
+  #mapped({ wrapping }: Draft): CodedProblem[] {
+    return wrapping === undefined || this.#broken.has(wrapping.wraps)
+      ? []
+      : unknownMapped(this.#entries, wrapping.wraps, wrapping.mapped);
   }
 
   #members({ tools }: SkillDocument): CodedProblem[] {

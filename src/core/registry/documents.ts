@@ -29,6 +29,8 @@ export interface Draft {
   kind: Kind;
   /** Full name, where it has one that is well-formed. */
   name: string | undefined;
+  /** What it wraps and the arguments that it maps, even where something is wrong with it. */
+  wrapping?: { wraps: string; mapped: string[] };
   /** Undefined when something is wrong with it. */
   document: RegistryDocument | undefined;
   problems: Problem[];
@@ -65,7 +67,8 @@ export function readDocument({ file, line, kind: called, value }: GivenDocument)
   reportKeys(raw, kind, report);
   const document =
     kind === 'skill' ? readSkill(raw, name ?? '', report) : readCallable(raw, kind, name ?? '', report);
-  return { place, kind, name, document: problems.length === 0 ? document : undefined, problems };
+  const wrapping = kind === 'validation' ? wrappingIn(raw) : {};
+  return { place, kind, name, ...wrapping, document: problems.length === 0 ? document : undefined, problems };
 }
 
 /** The name of a document that cannot be read, so that others may refer to it. */
@@ -76,6 +79,13 @@ function nameIn(value: unknown): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+function wrappingIn(raw: Raw): Pick<Draft, 'wrapping'> {
+  const wraps = own(raw, 'wraps');
+  const mapping = own(raw, 'argument_mapping');
+  if (typeof wraps !== 'string' || !isPlainObject(mapping)) return {};
+  return { wrapping: { wraps: fullName(wraps), mapped: Object.keys(mapping) } };
 }
 
 function readKind(raw: Raw, called: Kind, report: Report): Kind {

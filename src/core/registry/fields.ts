@@ -22,6 +22,28 @@ export function own(raw: Raw, key: string): unknown {
   return Object.hasOwn(raw, key) ? raw[key] : undefined;
 }
 
+/** How fields are written that are often written otherwise. */
+const FORMS: Readonly<Record<string, string>> = {
+  command: '[echo, hi]',
+  retry: '{limit: 3}',
+  capability: '{read_only: true}',
+  resource_slots: '[{name: repo, type: repo}]',
+  lifecycle: '{activate: "() => 1"}',
+  argument_mapping: '{path: {from: file}, limit: {value: 3}}',
+  input_schema: '{type: object, properties: {limit: {type: integer}}}',
+  output_schema: '{type: object}',
+  annotations: '{readOnlyHint: true}',
+  tools: '[lint, builtin/task_count]',
+};
+
+/** A problem with the type of a field, with the form that it has. */
+export function wrongType(path: string, message: string, found: string): CodedProblem {
+  const code = 'WRONG_TYPE';
+  if (path === 'timeout') return { code, path, message: 'must be a duration, such as "30s"', found };
+  const form = Object.hasOwn(FORMS, path) ? `, such as ${FORMS[path]}` : '';
+  return { code, path, message: message + form, found };
+}
+
 /** `nearest` as an optional property, for a name that is not among `allowed`. */
 export function nearestOf(found: unknown, allowed: readonly string[]): { nearest?: string } {
   const nearest = typeof found === 'string' ? nearestName(found, allowed) : undefined;
@@ -59,7 +81,8 @@ function reportIssues(error: z.ZodError, value: unknown, path: string, report: R
   for (const issue of error.issues) {
     const problem = { ...issueProblem(issue, value, path), ...lengthOf(issue) };
     const code = problem.found === undefined ? 'MISSING_FIELD' : (CODES[issue.code] ?? 'BAD_VALUE');
-    report({ ...problem, code });
+    if (code === 'WRONG_TYPE') report(wrongType(problem.path, problem.message, problem.found ?? ''));
+    else report({ ...problem, code });
   }
 }
 
@@ -81,7 +104,7 @@ export function readObject(
 ): Record<string, unknown> | undefined {
   if (value === undefined) return undefined;
   if (!isPlainObject(value)) {
-    report({ code: 'WRONG_TYPE', path, message: 'must be an object', found: show(value) });
+    report(wrongType(path, 'must be an object', show(value)));
     return undefined;
   }
   reportUnknownKeys(value, Object.keys(shape), path, report);

@@ -1,6 +1,7 @@
 import { digestOf } from '../digest.js';
 import type { Problem } from '../problem.js';
 import { builtInTools } from './built-in.js';
+import type { CodedProblem } from './codes.js';
 import { refuseConsequences } from './consequences.js';
 import { type Draft, type GivenDocument, readDocument, refuse } from './documents.js';
 import { nearestOf } from './fields.js';
@@ -14,6 +15,7 @@ import {
   type RegistryDocument,
   type RegistryEntry,
 } from './model.js';
+import { problemsOf } from './told.js';
 
 export type { GivenDocument } from './documents.js';
 
@@ -36,19 +38,23 @@ type Registration =
 /**
  * Registers documents together: all of them, or none with every problem of every document (DESIGN 4.1
  * to 4.3). They may name each other in any order. A document that stands as it is changes nothing; one
- * that would break a validation around it or an attachment is refused.
+ * that would break a validation around it or an attachment is refused. `flaws`: what else is held
+ * against each document, by its position.
  */
 export function planRegistration(
   registry: Registry,
   given: readonly GivenDocument[],
   now: number,
   actor: string,
+  flaws: readonly CodedProblem[][] = [],
 ): Registration {
   const drafts = given.map(readDocument);
   refuseDoubles(drafts);
   for (const draft of drafts) refuseTaken(registry, draft);
   refuseConsequences(registry, drafts);
-  const problems = drafts.flatMap((draft) => draft.problems);
+  for (const [position, draft] of drafts.entries())
+    for (const flaw of flaws[position] ?? []) refuse(draft, flaw);
+  const problems = problemsOf(drafts, given);
   if (problems.length > 0) return { ok: false, problems };
   const report: Registered[] = [];
   const put: RegistryEntry[] = [];

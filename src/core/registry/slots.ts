@@ -2,7 +2,7 @@ import { show } from '../problem.js';
 import { childPath } from '../scenario/json-scan.js';
 import type { CodedProblem } from './codes.js';
 import { MOST_SLOTS, SLOT_FIELDS } from './document.js';
-import { type Report, readObject } from './fields.js';
+import { type Report, readObject, wrongType } from './fields.js';
 import type { ResourceSlot } from './model.js';
 
 /** The resource slots of a document; to be used only when nothing was reported. */
@@ -10,7 +10,7 @@ export function readSlots(given: unknown, report: Report): ResourceSlot[] | unde
   if (given === undefined) return undefined;
   const path = 'resource_slots';
   if (!Array.isArray(given)) {
-    report({ code: 'WRONG_TYPE', path, message: 'must be a list', found: show(given) });
+    report(wrongType(path, 'must be a list', show(given)));
     return undefined;
   }
   if (given.length > MOST_SLOTS)

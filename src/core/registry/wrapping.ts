@@ -84,17 +84,29 @@ function writing({ name, source, capability }: CallableDocument): CodedProblem {
   return { code: 'WRAPS_WRITING', path: 'wraps', message: hint, found: name };
 }
 
+/** Names of arguments that what is wrapped does not have; none, where what is wrapped cannot be followed. */
+export function unknownMapped(entries: Entries, wraps: string, names: readonly string[]): CodedProblem[] {
+  const followed = chainOf(entries, wraps);
+  const schema = followed.ok ? inputSchemaIfAny(followed) : undefined;
+  const known = schema === undefined ? undefined : argumentNames(schema);
+  return known === undefined ? [] : names.flatMap((name) => unknownArgument(name, known));
+}
+
+function unknownArgument(name: string, known: string[]): CodedProblem[] {
+  if (known.includes(name)) return [];
+  const code = 'MAPPING_UNKNOWN';
+  const path = childPath('argument_mapping', name);
+  if (known.length === 0) return [{ code, path, message: 'the wrapped tool takes no arguments' }];
+  const message = 'is no argument of the wrapped tool';
+  return [{ code, path, message, allowed: known, ...nearestOf(name, known) }];
+}
+
 function mappingProblems(mapping: Mapping, schema: JsonObject): CodedProblem[] {
   const known = argumentNames(schema);
   const path = 'argument_mapping';
   const problems = Object.entries(mapping).flatMap(([name, each]): CodedProblem[] => {
     const at = childPath(path, name);
-    if (known !== undefined && !known.includes(name)) {
-      const code = 'MAPPING_UNKNOWN';
-      if (known.length === 0) return [{ code, path: at, message: 'the wrapped tool takes no arguments' }];
-      const message = 'is no argument of the wrapped tool';
-      return [{ code, path: at, message, allowed: known, ...nearestOf(name, known) }];
-    }
+    if (known !== undefined && !known.includes(name)) return unknownArgument(name, known);
     return 'value' in each ? valueProblems(schema, name, each.value, `${at}.value`) : [];
   });
   return problems.length > 0 ? problems : followed(mapping, schema);

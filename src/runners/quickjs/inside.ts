@@ -74,7 +74,7 @@ return (source, args, only, words) => {
     return '${SIGNS.value}' + written(value, '');
   } catch (error) {
     const { described, refused } = run(words);
-    return error === refusal ? '${SIGNS.malformed}' + stringify(refused(error)) : sign + stringify(described(error));
+    return error === refusal ? '${SIGNS.malformed}' + stringify(refused(error)) : sign + stringify(described(error, sign, source));
   }
 };
 })()`;
@@ -99,9 +99,28 @@ function unfit(made) {
   return Function.prototype.toString.call(made[0]).slice(0, 5) === 'class' ? 'it is a class' : '';
 }
 
-function described(error) {
+/** Where a source could not be read; what stands around it is not its author's. */
+function unread(error, source) {
+  const lineOf = (each) => Number((/<input>:(\\d+)/.exec(each.stack) || [])[1]);
+  const lines = source.split('\\n').length;
+  if (!(lineOf(error) > lines)) return error;
   try {
-    if (error instanceof Error || tag(error) === 'Error') {
+    (0, eval)('"use strict";(' + source + '\\n)');
+  } catch (other) {
+    if (lineOf(other) <= lines) return other;
+  }
+  const last = source.trimEnd().split('\\n').length;
+  return { name: error.name, message: 'unexpected end of the source', stack: '<input>:' + last };
+}
+
+function told(error, sign, source) {
+  return sign === '${SIGNS.syntax}' && error instanceof SyntaxError ? unread(error, source) : error;
+}
+
+function described(thrown, sign, source) {
+  try {
+    const error = told(thrown, sign, source);
+    if (error !== thrown || error instanceof Error || tag(error) === 'Error') {
       const message = error.message === '' ? '' : ': ' + error.message;
       return [String(error.name) + message, String(error.stack).slice(0, 4096)];
     }

@@ -166,7 +166,7 @@ function understood(sign: string | undefined, rest: string): TaskAnswer {
   const text = line === undefined ? what : `${what} (line ${line})`;
   if (sign !== SIGNS.syntax) return failure('threw', text);
   // The source stands in brackets there, which its author did not write.
-  const own = text.replace(/^SyntaxError: /, '').replace("expecting ']'", 'expecting its end');
+  const own = text.replace(/^SyntaxError: /, '').replace(/expecting '[\])]'/, 'expecting its end');
   return failure('syntax', own);
 }
 

@@ -105,8 +105,8 @@ describe('a validation', () => {
       { capability: { writes: true, read_only: false }, checkpointable: true },
       [
         'VALIDATION_WRITES capability.writes',
-        'VALIDATION_CHECKPOINTABLE checkpointable',
         'VALIDATION_NOT_READ_ONLY capability.read_only',
+        'VALIDATION_CHECKPOINTABLE checkpointable',
       ],
     ],
   ])('is refused that %s', (_, flags, expected) => {

@@ -244,12 +244,38 @@ describe('a document is refused', () => {
     expect(problemsOf([{ file: 'v.yaml', line: 3, kind: 'validation', value }])).toMatchObject([
       { code: 'BAD_NAME', file: 'v.yaml', line: 3, path: 'name', found: '"a b"' },
       { code: 'UNKNOWN_KEY', file: 'v.yaml', line: 3, path: 'cod', nearest: 'code' },
-      { code: 'NOT_ALLOWED', path: 'mode', found: '"must"', allowed: ['required', 'informational'] },
       { code: 'UNKNOWN_VALIDATOR', path: 'validator', nearest: 'task_count' },
+      { code: 'NOT_ALLOWED', path: 'mode', found: '"must"', allowed: ['required', 'informational'] },
       { code: 'BAD_TIMEOUT', path: 'timeout' },
       { code: 'UNKNOWN_KEY', path: 'retry.limt', nearest: 'limit' },
       { code: 'MISSING_FIELD', path: 'retry.limit' },
     ]);
+  });
+
+  it('with what else is held against it, in the order of its keys', () => {
+    const documents = given(
+      'tool',
+      tool({ name: 'a', code: 'oops(', timeout: 'x', bogus: 1 }),
+      tool({ name: 'b' }),
+    );
+    const flaws = [[{ code: 'NO_FUNCTION', path: 'code', message: 'm' } as const], []];
+    const planned = planRegistration(EMPTY, documents, 1, 'tester', flaws);
+    expect(planned.ok ? [] : planned.problems.map(({ code, document }) => [code, document])).toEqual([
+      ['NO_FUNCTION', 'local/a'],
+      ['BAD_TIMEOUT', 'local/a'],
+      ['UNKNOWN_KEY', 'local/a'],
+    ]);
+  });
+
+  it.each([
+    ['timeout', 30, 'must be a duration, such as "30s"'],
+    ['retry', 3, 'must be an object, such as {limit: 3}'],
+    ['command', 'echo hi', 'must be a list, such as [echo, hi]'],
+    ['resource_slots', 'repo', 'must be a list, such as [{name: repo, type: repo}]'],
+    ['argument_mapping', 'x', 'must be an object, such as {path: {from: file}, limit: {value: 3}}'],
+  ])('that has %s in another form, which is shown', (path, value, message) => {
+    const told = problemsOf(given('validation', { name: 'v', [path]: value }));
+    expect(told.find((each) => each.path === path)).toMatchObject({ code: 'WRONG_TYPE', message });
   });
 
   it('together with all others, each with its own place', () => {
@@ -258,9 +284,11 @@ describe('a document is refused', () => {
       { file: 'a.yaml', line: 9, kind: 'tool', value: tool({ name: 'x y' }) },
       { file: 'b.yaml', kind: 'tool', value: tool({ name: 'z', timeout: 'x' }) },
     ] as const;
-    expect(problemsOf(documents).map(({ file, line, path }) => [file, line, path])).toEqual([
-      ['a.yaml', 9, 'name'],
-      ['b.yaml', undefined, 'timeout'],
+    expect(
+      problemsOf(documents).map(({ file, line, document, path }) => [file, line, document, path]),
+    ).toEqual([
+      ['a.yaml', 9, 'document 2', 'name'],
+      ['b.yaml', undefined, undefined, 'timeout'],
     ]);
   });
 

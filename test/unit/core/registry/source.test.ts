@@ -37,7 +37,7 @@ describe('the source', () => {
     [
       'another one is declared',
       { source: 'command', code: CODE },
-      ['FOREIGN_FIELD code', 'MISSING_FIELD command'],
+      ['MISSING_FIELD command', 'FOREIGN_FIELD code'],
     ],
     ['none of that name is there', { source: 'cod', code: CODE }, ['NOT_ALLOWED source']],
     ['none of that name is there and nothing runs', { source: 'cod' }, ['NOT_ALLOWED source']],

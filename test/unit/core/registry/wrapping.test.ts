@@ -198,9 +198,21 @@ describe('a mapping', () => {
     ]);
   });
 
+  it('whose entries are broken does not hide names that are unknown', () => {
+    const argument_mapping = { limit: 17, pth: { value: 'x' } };
+    const documents = all(tool({ input_schema: SCHEMA }), wrap('v', 't', { argument_mapping }));
+    expect(refusals(documents)).toEqual([
+      'BAD_VALUE argument_mapping.limit',
+      'MAPPING_UNKNOWN argument_mapping.pth',
+    ]);
+    expect(refusals(all(wrap('v', 'gone', { argument_mapping })))).toEqual([
+      'BAD_VALUE argument_mapping.limit',
+    ]);
+  });
+
   it('gives nothing to a tool that takes no arguments', () => {
     for (const each of [{ from: 'n' }, { value: 1 }])
-      expect(problemsOf(all(tool(), wrap('v', 't', { argument_mapping: { limit: each } })))).toEqual([
+      expect(problemsOf(all(tool(), wrap('v', 't', { argument_mapping: { limit: each } })))).toMatchObject([
         {
           code: 'MAPPING_UNKNOWN',
           path: 'argument_mapping.limit',
