@@ -74,7 +74,12 @@ function mended(prices: Price[], { fix, skus }: { fix?: unknown; skus?: unknown 
   return prices;
 }
 
-const fleet = await createFleet(process.env.REDIS_URL ? { redis: process.env.REDIS_URL } : {});
+// A handler that throws would leave the plan waiting: it ends the program instead.
+let reject: (error: Error) => void = () => {};
+const fleet = await createFleet({
+  ...(process.env.REDIS_URL ? { redis: process.env.REDIS_URL } : {}),
+  onError: (error) => reject(error),
+});
 await registerChecks(fleet);
 
 let prices: Price[] = [
@@ -87,7 +92,8 @@ const say = (line: string) => console.log(line);
 
 // The fleet may have other plans at the same time: each agent looks at its own.
 const plan = `prices-${randomUUID()}`;
-const ended = new Promise<string>((resolve) => {
+const ended = new Promise<string>((resolve, rejectEnded) => {
+  reject = rejectEnded;
   fleet.on('plan.retry.requested', async ({ subject, data }) => {
     if (subject !== plan) return;
     const { diagnosis, fix, limit } = data;
@@ -102,9 +108,12 @@ const ended = new Promise<string>((resolve) => {
     say('the gate is open');
     await fleet.apply(plan, { snapshots: snapshots() }, AGENT);
   });
-  fleet.on(['plan.applied', 'plan.failed', 'plan.revision.requested', 'plan.escalated'], ({ subject, name }) => {
-    if (subject === plan) resolve(name);
-  });
+  fleet.on(
+    ['plan.applied', 'plan.failed', 'plan.revision.requested', 'plan.escalated'],
+    ({ subject, name }) => {
+      if (subject === plan) resolve(name);
+    },
+  );
 });
 
 await fleet.submitPlan({ plan, project: 'shop', snapshots: snapshots(), ...AGENT });
