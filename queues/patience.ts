@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Replies by which Redis says: not now. Anything else that it refuses, it will refuse again. */
-const NOT_NOW = /^(?:OOM|EXECABORT|MISCONF|LOADING|READONLY|BUSY|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS)\b/;
+const NOT_NOW =
+  /^(?:OOM|EXECABORT|MISCONF|LOADING|READONLY|BUSY|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS)\b/;
 const NETWORK: ReadonlySet<unknown> = new Set([
   'EAI_AGAIN',
   'ECONNREFUSED',
