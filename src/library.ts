@@ -170,6 +170,20 @@ function reporter(log: Logger, wanted: ErrorHandler | undefined) {
   };
 }
 
+type Method = (...args: never[]) => Promise<unknown>;
+
+/** The same methods, which refuse to be called once the fleet is closed: nothing would come of it. */
+function whileOpen<T extends object>(methods: T, isClosed: () => boolean): T {
+  const guarded = Object.entries(methods as Record<string, Method>).map(([name, method]) => [
+    name,
+    async (...args: never[]) => {
+      if (isClosed()) throw new SluiceError('USAGE', `The fleet is closed; ${name} was not carried out.`);
+      return method(...args);
+    },
+  ]);
+  return Object.fromEntries(guarded) as T;
+}
+
 /**
  * Opens a fleet. With `redis`, roles that run elsewhere judge (`sluice up`, or `sluice worker` and
  * `sluice aggregator`); without, this process does, and nothing survives it. Throws
@@ -182,18 +196,23 @@ export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
   const engine =
     options.redis === undefined ? openInline(config, log) : await openFleet(config, options.redis, log);
   const subscriptions = new Subscriptions(engine.store.outbox, reporter(log, options.onError));
-  return {
+  let closed = false;
+  const methods: Omit<Fleet, 'on' | 'close'> = {
     ...planFleet(registryOf(engine), plansOf(engine), toolCallerOf(engine)),
     async judge(scenario, runs, judgeOptions = {}) {
       check('judge', { runs, options: judgeOptions });
       return judge(engine, scenario, runs, judgeOptions);
     },
+  };
+  return {
+    ...whileOpen(methods, () => closed),
     on(event, handler) {
       const names = [event].flat();
       check('on', { event: names, handler });
       return subscriptions.on(names as never, handler);
     },
     async close() {
+      closed = true;
       await subscriptions.close();
       await engine.close();
     },

@@ -46,6 +46,15 @@ describe('the library', () => {
     ]);
   });
 
+  it('carries out nothing once it is closed', async () => {
+    const fleet = await createFleet();
+    await fleet.close();
+    const late = [fleet.submitPlan({ snapshots: { 'r/x': 1 } }), fleet.judge({ scenario }, [{ id: 'a' }])];
+    for (const answer of late)
+      await expect(answer).rejects.toMatchObject({ code: 'USAGE', message: /closed/ });
+    await fleet.close();
+  });
+
   it('refuses a broken scenario with every problem', () => {
     expect(() => defineScenario('s', { validation: { tasks: [{ validator: 'nope' }] } })).toThrow(/problem/);
   });

@@ -78,7 +78,7 @@ export function retryData(next: PlanState, verdict: PlanVerdict, limit: number):
     diagnosis: verdict.diagnosis,
     expects: 'plan.fixed',
     deadline: deadlineOf(next),
-    next: `Fix what failed and send the snapshots with plan.fixed; what failed is judged first, then the rest. If it fails again, ${NEXT[onFailure]}.`,
+    next: `Fix what failed and hand in new snapshots (plan.fixed); what failed is judged first, then the rest. If it fails again, ${NEXT[onFailure]}.`,
     next_on_failure: onFailure,
     ...cutBy(failing.cut, verdict.diagnosis.truncated),
   };
