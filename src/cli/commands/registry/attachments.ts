@@ -71,9 +71,9 @@ async function schemaOfSkill(registry: RegistryService, skill: string): Promise<
 }
 
 /** Says which attachments stood before in the same words: their ids are no new ones. */
-function tellStanding(attachments: readonly Attachment[], before: ReadonlySet<string>): void {
+function tellStanding(attachments: readonly Attachment[], existing: readonly string[]): void {
   for (const { id, validation } of attachments)
-    if (before.has(id)) say(`sluice: ${validation} is attached already, as ${id}`);
+    if (existing.includes(id)) say(`sluice: ${validation} is attached already, as ${id}`);
 }
 
 async function told(attachments: Attachment[], passedOver: string[], json: boolean): Promise<void> {
@@ -113,17 +113,19 @@ export function attach(
       ...(plan === undefined ? {} : { plan }),
       ...(slot === undefined ? {} : { slot }),
     };
-    const before = new Set((await registry.attachments({ resource })).map(({ id }) => id));
     if (kind === 'skill') {
-      const { attachments, passedOver } = await registry.attachSkill({ ...place, skill: name }, actor);
+      const { attachments, passedOver, existing } = await registry.attachSkill(
+        { ...place, skill: name },
+        actor,
+      );
       await told(attachments, passedOver, json);
-      tellStanding(attachments, before);
+      tellStanding(attachments, existing);
       return 0;
     }
-    const attachment = await registry.attach({ ...place, validation: name }, actor);
+    const { attachment, existing } = await registry.attachOnce({ ...place, validation: name }, actor);
     if (json) await printJson(attachmentDocument(attachment));
     else await print(`${attachment.id}\n`);
-    tellStanding([attachment], before);
+    tellStanding([attachment], existing ? [attachment.id] : []);
     return 0;
   });
 }
