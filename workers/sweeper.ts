@@ -1,6 +1,6 @@
 import { consumeSweeps } from '../queues/consumers.js';
 import { sweep } from '../src/app/sweep.js';
-import { createAggregator, type FleetEngine, keeperOf } from '../src/compose.js';
+import { createAggregator, type FleetEngine, keeperOf, registryOf } from '../src/compose.js';
 import { consumerDeps, type Role, startRole } from './lifecycle.js';
 
 const CHUNKS_A_SWEEP = 200;
@@ -11,6 +11,7 @@ export function startSweeper(engine: FleetEngine): Promise<Role> {
   const { config, store, queue, clock, log, trouble: onError } = engine;
   const aggregator = createAggregator(engine);
   const keeper = keeperOf(engine);
+  const registry = registryOf(engine);
   const settings = {
     checkAfterMs: config.sweeper.check_after,
     limit: CHUNKS_A_SWEEP,
@@ -26,6 +27,7 @@ export function startSweeper(engine: FleetEngine): Promise<Role> {
         fleet: config.fleet,
         aggregator,
         keeper,
+        registry,
         settings,
         onError,
       });

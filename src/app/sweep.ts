@@ -5,6 +5,7 @@ import type { Store } from '../ports/store.js';
 import { settleBatch } from './batches.js';
 import type { Aggregator } from './decide.js';
 import { sweepPlans } from './plan/deadlines.js';
+import { type EndedDeps, forgetEndedPlans } from './plan/ended.js';
 import { enqueuePlan, type PlanKeeper } from './plan/keeper.js';
 import { checkPlaces, ScenarioCache } from './scenarios.js';
 
@@ -15,6 +16,7 @@ export interface SweepDeps {
   fleet: string;
   aggregator: Pick<Aggregator, 'decide'>;
   keeper: Pick<PlanKeeper, 'move'>;
+  registry: EndedDeps['registry'];
   settings: SweepSettings;
   /** Told of a chunk or batch that could not be looked at; the others are looked at all the same. */
   onError?: (error: Error) => void;
@@ -41,11 +43,14 @@ export interface SweepReport {
   moved: number;
 }
 
+/** Plans with attachments of their own that one sweep looks at, whether they have ended. */
+const PLANS_LOOKED_AT = 20;
+
 /**
  * Finds what would not go on by itself (DESIGN 5.6): chunks that were accepted but never enqueued,
  * or whose flow is lost, are enqueued anew under a raised generation; overdue ones are decided with
  * what there is; batches whose completion was missed are completed; plans whose phase has lasted too
- * long are moved; delivered events are dropped.
+ * long are moved; attachments to ended plans and delivered events are dropped.
  */
 export async function sweep(deps: SweepDeps): Promise<SweepReport> {
   const { store, clock, fleet, settings } = deps;
@@ -64,6 +69,9 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
     });
   }
   report.moved = await sweepPlans(deps, settings.limit);
+  await each(async () => {
+    await forgetEndedPlans(deps, PLANS_LOOKED_AT);
+  });
   report.trimmed = await store.outbox.trim(clock.now(), settings.keepEventsMs, settings.keepEvents);
   return report;
 }

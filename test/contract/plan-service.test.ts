@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { configSchema } from '../../config/schema.js';
+import { forgetEndedPlans } from '../../src/app/plan/ended.js';
 import { type Engine, openInline } from '../../src/compose.js';
 import { SluiceError } from '../../src/core/problem.js';
 import type { PlanStep } from '../../src/ports/plans.js';
@@ -122,6 +123,24 @@ describe('plans', () => {
     const error = await refusal(place.plans.run({ ...agent, type: 'respond', plan: 'p', answer }));
     expect(error).toMatchObject({ problems: [{ code: 'BAD_ANSWER', allowed: ['retry', 'abort'] }] });
     expect(await phaseOf(place)).toBe('escalated');
+  });
+
+  it('leave no attachments of their own behind once they have ended and were looked at', async () => {
+    const place = await opened({ plans: { retention: '1h' } });
+    const { store } = place.engine;
+    for (const plan of ['over', 'live', 'not-yet'])
+      await place.registry.attach({ resource: 'r/x', validation: 'good', arguments: {}, plan }, 'agent');
+    for (const plan of ['over', 'live']) await submit(place, { good: true }, plan);
+    await place.plans.run({ ...agent, type: 'cancel', plan: 'over' });
+    const later = (minutes: number) => ({
+      store,
+      registry: place.registry,
+      clock: { now: () => Date.now() + minutes * 60_000 },
+    });
+    expect(await forgetEndedPlans(later(29), 10)).toBe(0);
+    expect(await forgetEndedPlans(later(31), 10)).toBe(1);
+    const left = (await place.registry.attachments()).map(({ target }) => target);
+    expect(new Set(left)).toEqual(new Set([null, 'live', 'not-yet']));
   });
 
   it('keep no secrets of what people say', async () => {

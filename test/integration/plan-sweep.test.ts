@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type SweepSettings, sweep } from '../../src/app/sweep.js';
-import { createAggregator, type FleetEngine, keeperOf, openFleet } from '../../src/compose.js';
+import { createAggregator, type FleetEngine, keeperOf, openFleet, registryOf } from '../../src/compose.js';
 import { startAggregator } from '../../workers/aggregator.js';
 import { startExecutor } from '../../workers/executor.js';
 import type { Role } from '../../workers/lifecycle.js';
@@ -70,6 +70,7 @@ async function sweepOnce(engine: FleetEngine, late = 0) {
     fleet: config.fleet,
     aggregator: createAggregator(parts),
     keeper: keeperOf(parts),
+    registry: registryOf(parts),
     settings: SETTINGS,
     onError: (error) => errors.push(error),
   });

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { openBatch } from '../../src/app/opening.js';
 import { Submitter } from '../../src/app/submit.js';
 import { type SweepSettings, sweep } from '../../src/app/sweep.js';
-import { createAggregator, keeperOf } from '../../src/compose.js';
+import { createAggregator, keeperOf, registryOf } from '../../src/compose.js';
 import type { Chunk } from '../../src/core/manifest.js';
 import { startAggregator } from '../../workers/aggregator.js';
 import { startExecutor } from '../../workers/executor.js';
@@ -84,6 +84,7 @@ describe('the sweeper', () => {
       fleet: config.fleet,
       aggregator: createAggregator(parts),
       keeper: keeperOf(parts),
+      registry: registryOf(parts),
       settings: SETTINGS,
       onError,
     }).then((report) => ({ ...report, errors }));

@@ -158,6 +158,17 @@ export class RegistryService {
     });
   }
 
+  /** Removes every attachment to these plans; returns how many. */
+  async detachFromPlans(plans: readonly string[]): Promise<number> {
+    return this.#change((registry) => {
+      const gone = registry.attachments.filter(
+        ({ scope, target }) => scope === 'plan' && target !== null && plans.includes(target),
+      );
+      const change = { put: [], remove: [], attach: [], detach: gone.map(({ id }) => id) };
+      return { ok: true, change, value: gone.length };
+    });
+  }
+
   /** Attachments, the oldest first. */
   async attachments(filter: { resource?: string; validation?: string } = {}): Promise<Attachment[]> {
     const { attachments } = await this.#deps.store.read();
