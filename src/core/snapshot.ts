@@ -1,6 +1,8 @@
 import { isPlainObject } from './json.js';
 import { type Problem, show } from './problem.js';
 
+/** Most bytes of one snapshot as JSON: code takes 8 MiB, its other arguments included. */
+export const MOST_SNAPSHOT_BYTES = 7 * 1024 * 1024;
 /** Levels of lists and objects in a snapshot. */
 const MOST_DEPTH = 256;
 

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { lstat, readdir, readFile, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
+import { MOST_SNAPSHOT_BYTES } from '../core/snapshot.js';
 import { readFailure } from './text.js';
 
-/** Limits of one snapshot: it travels through Redis to every worker that judges it. */
-export const MAX_SNAPSHOT_BYTES = 8 * 2 ** 20;
+/** Most files, folders and links of one snapshot. */
 const MAX_SNAPSHOT_ENTRIES = 10_000;
 const MIB = 2 ** 20;
 
@@ -35,11 +35,11 @@ export function contentOf(bytes: Buffer): FileContent {
 }
 
 async function addFile(walk: Walk, path: string, size: number, name: string): Promise<void> {
-  const tooLarge = `holds more than ${MAX_SNAPSHOT_BYTES / MIB} MiB, which is more than a snapshot takes`;
-  if (walk.bytes + size > MAX_SNAPSHOT_BYTES) throw new Refused(tooLarge);
+  const tooLarge = `holds more than ${MOST_SNAPSHOT_BYTES / MIB} MiB, which is more than a snapshot takes`;
+  if (walk.bytes + size > MOST_SNAPSHOT_BYTES) throw new Refused(tooLarge);
   const bytes = await readFile(path);
   walk.bytes += bytes.length;
-  if (walk.bytes > MAX_SNAPSHOT_BYTES) throw new Refused(tooLarge);
+  if (walk.bytes > MOST_SNAPSHOT_BYTES) throw new Refused(tooLarge);
   walk.files.push([name, contentOf(bytes)]);
 }
 

@@ -2,8 +2,9 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Problem } from '../core/problem.js';
+import { MOST_SNAPSHOT_BYTES } from '../core/snapshot.js';
 import type { InputCode } from './codes.js';
-import { contentOf, folderSnapshot, MAX_SNAPSHOT_BYTES } from './folder-snapshot.js';
+import { contentOf, folderSnapshot } from './folder-snapshot.js';
 import { decode, readFailure } from './text.js';
 import { type ReadAnswer, readJson, readYaml } from './yaml-documents.js';
 
@@ -22,7 +23,7 @@ async function readBytes(source: string | NodeJS.ReadableStream): Promise<Buffer
     const stream = typeof source === 'string' ? createReadStream(source) : source;
     for await (const piece of stream as AsyncIterable<Buffer>) {
       size += piece.length;
-      if (size > MAX_SNAPSHOT_BYTES) return `is larger than ${MAX_SNAPSHOT_BYTES / 2 ** 20} MiB`;
+      if (size > MOST_SNAPSHOT_BYTES) return `is larger than ${MOST_SNAPSHOT_BYTES / 2 ** 20} MiB`;
       pieces.push(piece);
     }
   } catch (error) {

@@ -66,7 +66,7 @@ describe('evidence', () => {
     expect((await problemOf(file('two.yaml')))?.message).toContain('several YAML documents');
     expect(await problemOf(file('nan.yaml'))).toMatchObject({ code: 'NOT_JSON', path: 'a' });
     expect(await problemOf(file('empty.json'))).toMatchObject({ code: 'SYNTAX' });
-    expect((await problemOf(file('huge.bin')))?.message).toContain('larger than 8 MiB');
+    expect((await problemOf(file('huge.bin')))?.message).toContain('larger than 7 MiB');
   });
 });
 
@@ -115,7 +115,7 @@ describe('the snapshot of a folder', () => {
     await rm(file('pipe'));
     await write('half', Buffer.alloc(5 * 2 ** 20, 'x'));
     await write('other', Buffer.alloc(5 * 2 ** 20, 'x'));
-    expect((await problemOf(dir))?.message).toContain('holds more than 8 MiB');
+    expect((await problemOf(dir))?.message).toContain('holds more than 7 MiB');
     await rm(file('half'));
     await mkdir(file('many'));
     for (let n = 0; n <= 10_000; n++) writeFileSync(file(`many/${n}`), '');

@@ -5,7 +5,7 @@ import { canonicalJson } from '../../core/json.js';
 import type { Applicable, NewPlan, PlanCommand, PlanPolicy, PlanState } from '../../core/plan/model.js';
 import { type Problem, SluiceError, show } from '../../core/problem.js';
 import { redact } from '../../core/redact.js';
-import { snapshotProblem } from '../../core/snapshot.js';
+import { MOST_SNAPSHOT_BYTES, snapshotProblem } from '../../core/snapshot.js';
 import type { Clock } from '../../ports/clock.js';
 import type { PlanFilter } from '../../ports/plans.js';
 import type { Blob, Store } from '../../ports/store.js';
@@ -21,8 +21,6 @@ export interface PlanServiceDeps {
   policy: PlanPolicy;
 }
 
-/** Most bytes of one snapshot as JSON: code takes 8 MiB, arguments included. */
-const MOST_SNAPSHOT = 7 * 1024 * 1024;
 const MOST_RESOURCES = 1000;
 /** Characters of who acts: it stands in every event. */
 const MOST_ACTOR = 256;
@@ -235,8 +233,8 @@ function evidenceOf(given: SnapshotsGiven, problems: Problem[]): Evidence {
     if (problem !== undefined) {
       const inside = problem.path === '' || problem.path.startsWith('[') ? problem.path : `.${problem.path}`;
       problems.push({ ...problem, code: 'BAD_SNAPSHOT', path: `${path}${inside}` });
-    } else if (bytes > MOST_SNAPSHOT) {
-      const message = `has ${bytes} bytes of JSON; ${MOST_SNAPSHOT} are allowed`;
+    } else if (bytes > MOST_SNAPSHOT_BYTES) {
+      const message = `has ${bytes} bytes of JSON; ${MOST_SNAPSHOT_BYTES} are allowed`;
       problems.push({ code: 'BAD_SNAPSHOT', path, message });
     } else {
       const digest = sha256(json);
