@@ -1,12 +1,5 @@
 import { z } from 'zod';
-
-const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
-/** Milliseconds of a duration such as `250ms`, `30s`, `5m`, `24h` or `7d`; undefined when it is none. */
-export function parseDuration(text: string): number | undefined {
-  const found = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)$/.exec(text.trim());
-  return found === null ? undefined : Math.round(Number(found[1]) * UNITS[found[2] as keyof typeof UNITS]);
-}
+import { parseDuration } from '../src/core/duration.js';
 
 const DURATION = 'expected a duration such as 250ms, 30s, 5m, 24h or 7d';
 

@@ -1,5 +1,6 @@
-import { type Config, parseDuration } from '../../../config/schema.js';
+import type { Config } from '../../../config/schema.js';
 import { openFleet } from '../../compose.js';
+import { parseDuration } from '../../core/duration.js';
 import { EVENT_NAMES, EVENT_PREFIX, EVENT_VERSION, type OutboxEvent } from '../../core/events.js';
 import type { PlanStore } from '../../ports/plans.js';
 import { onInterrupt } from '../interrupt.js';

@@ -1,4 +1,5 @@
-import { LONGEST_KEPT, parseDuration } from '../../../config/schema.js';
+import { LONGEST_KEPT } from '../../../config/schema.js';
+import { parseDuration } from '../../core/duration.js';
 import type { EvaluationOptions } from '../../core/manifest.js';
 import type { Packing } from '../../core/packing.js';
 import { runFormats } from '../../inputs/run-items.js';

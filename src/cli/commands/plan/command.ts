@@ -1,7 +1,7 @@
-import { parseDuration } from '../../../../config/schema.js';
 import type { CommandContext, PlanAnswer, PlanEvaluation, PlanRequest } from '../../../app/plan/requests.js';
 import { PlanRefusedError } from '../../../app/plan/service.js';
 import { plansOf } from '../../../compose.js';
+import { parseDuration } from '../../../core/duration.js';
 import type { PlanState } from '../../../core/plan/model.js';
 import { formatProblem, SluiceError } from '../../../core/problem.js';
 import { type Asked, type AskerOptions, withFleet } from '../../asker.js';
