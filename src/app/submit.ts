@@ -1,5 +1,6 @@
 import type { BatchRecord } from '../core/batch.js';
 import { acceptedEvent } from '../core/evaluation-events.js';
+import { listed } from '../core/listed.js';
 import type { Chunk, ManifestEntry } from '../core/manifest.js';
 import {
   type CheckPlace,
@@ -238,9 +239,7 @@ export class Submitter {
   }
 
   #closed(runs: readonly string[]): SluiceError {
-    const shown = runs.slice(0, 3).map((run) => JSON.stringify(run));
-    const more = runs.length - shown.length;
-    const names = `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+    const names = listed(runs, (run) => JSON.stringify(run));
     const they = runs.length === 1 ? `run ${names} is` : `runs ${names} are`;
     return new SluiceError(
       'BATCH_CONFLICT',

@@ -1,4 +1,5 @@
 import type { Gate, Judgement, ResultCounts, Score } from './decision.js';
+import { listed } from './listed.js';
 import type { EvaluationOptions } from './manifest.js';
 import type { CheckResult, Outcome } from './result.js';
 import type { Rule, Scenario } from './scenario/model.js';
@@ -41,12 +42,10 @@ function rules(count: number, kind: string): string {
 
 /** `"a" failed, "b" errored and 3 more`. */
 function firstOf(bad: readonly Judged[]): string {
-  const shown = bad.slice(0, 3).map(({ rule, outcome }) => {
+  return listed(bad, ({ rule, outcome }) => {
     const label = rule.label.length > 100 ? `${rule.label.slice(0, 99)}…` : rule.label;
     return `"${label}" ${outcome === 'error' ? 'errored' : 'failed'}`;
   });
-  const more = bad.length - shown.length;
-  return shown.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 function complianceGate(scored: readonly Judged[], options: EvaluationOptions): Gate {

@@ -1,6 +1,7 @@
 import type { Gate, ResultCounts } from '../decision.js';
 import { digestOf } from '../digest.js';
 import { canonicalJson } from '../json.js';
+import { listed } from '../listed.js';
 import type { Chunk } from '../manifest.js';
 import type { CheckResult, Outcome } from '../result.js';
 import { missingResult, settleOne } from '../settle.js';
@@ -81,17 +82,14 @@ const VERB = { pass: 'passed', fail: 'failed', error: 'errored', skipped: 'was s
 
 /** `local/lint on repo/app failed, local/tests on repo/app errored and 3 more`. */
 function named(bad: readonly Judged[]): string {
-  const some = bad
-    .slice(0, 3)
-    .map(({ check, result }) => `${check.validation} on ${check.resource} ${VERB[result.outcome]}`);
-  const more = bad.length - some.length;
-  return some.join(', ') + (more > 0 ? ` and ${more} more` : '');
+  return listed(
+    bad,
+    ({ check, result }) => `${check.validation} on ${check.resource} ${VERB[result.outcome]}`,
+  );
 }
 
 function unvalidatedReason(unvalidated: readonly string[]): string {
-  const some = unvalidated.slice(0, 3).join(', ');
-  const more = unvalidated.length > 3 ? ` and ${unvalidated.length - 3} more` : '';
-  return `a validation is required for every resource, and there is none for ${some}${more}`;
+  return `a validation is required for every resource, and there is none for ${listed(unvalidated, String)}`;
 }
 
 /** Whether all checks looked at one snapshot of each resource (DESIGN 4.8). */

@@ -1,3 +1,4 @@
+import { listed } from '../listed.js';
 import { appliedData, cancelledData, words } from './event-data.js';
 import { decided, end, escalate, revise } from './failure.js';
 import { gateDigest } from './gate.js';
@@ -17,8 +18,9 @@ import { type Ask, enter, refused, standing, taken, validate, wrongPhase } from 
 
 type Snapshots = Record<string, string>;
 
-/** Resources that a refusal tells of. */
-const MOST_TOLD = 5;
+/** The first few of the resources that a refusal is about. */
+const some = (all: readonly string[], between: string): string =>
+  listed(all, String, { most: 5, between, last: between });
 type Of<T extends PlanCommandType> = Extract<PlanCommand, { type: T }>;
 
 /**
@@ -85,12 +87,6 @@ function begin(command: Of<'create'> | Of<'submit'>): Transition {
   if (wrong !== undefined) return refused('wrong-resources', 'WRONG_RESOURCES', wrong);
   const asked = judgeAll(state, now, applicable, command.snapshots);
   return taken('submit', null, asked.state, actor, [asked.effect]);
-}
-
-/** The first few, and how many more there are. */
-function some(all: readonly string[], between: string): string {
-  const more = all.length - MOST_TOLD;
-  return all.slice(0, MOST_TOLD).join(between) + (more > 0 ? `${between}and ${more} more` : '');
 }
 
 /** Which names differ; undefined when the snapshots are of exactly the plan's resources. */
