@@ -1,10 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Phase, PlanState } from '../../src/core/plan/model.js';
 import type { PlanStep, PlanStepAnswer } from '../../src/ports/plans.js';
 import type { Store } from '../../src/ports/store.js';
-import { openMemoryStore } from '../../src/store/memory/index.js';
-import { openRedisStore } from '../../src/store/redis/index.js';
 import { checkResult, event, packOf } from '../support/evidence.js';
 import {
   acceptOf,
@@ -17,6 +14,7 @@ import {
   stepOf,
 } from '../support/plan-steps.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { storeAdapters } from '../support/stores.js';
 
 const CAP = 12;
 
@@ -26,14 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => redis.stop());
 
-const adapters = [
-  {
-    name: 'redis',
-    open: () =>
-      openRedisStore({ url: redis.url, fleet: `f${randomBytes(4).toString('hex')}`, outboxCap: CAP }),
-  },
-  { name: 'memory', open: async () => openMemoryStore({ outboxCap: CAP }) },
-];
+const adapters = storeAdapters(() => redis, CAP);
 
 describe.each(adapters)('plans on $name', ({ open }) => {
   let store: Store;

@@ -1,11 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Chunk } from '../../src/core/manifest.js';
 import type { Blob, Store } from '../../src/ports/store.js';
-import { openMemoryStore } from '../../src/store/memory/index.js';
-import { openRedisStore } from '../../src/store/redis/index.js';
 import { checkResult, chunkOf, decisionOf, event, openingOf, packOf } from '../support/evidence.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { storeAdapters } from '../support/stores.js';
 
 const NOW = 1_700_000_000_000;
 const CAP = 12;
@@ -16,14 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => redis.stop());
 
-const adapters = [
-  {
-    name: 'redis',
-    open: () =>
-      openRedisStore({ url: redis.url, fleet: `f${randomBytes(4).toString('hex')}`, outboxCap: CAP }),
-  },
-  { name: 'memory', open: async () => openMemoryStore({ outboxCap: CAP }) },
-];
+const adapters = storeAdapters(() => redis, CAP);
 
 const subjectBlobs = (chunk: Chunk): Blob[] =>
   [...new Set(chunk.evaluations.flatMap((e) => [e.subject, e.scenario]))].map((digest) => ({
