@@ -22,6 +22,35 @@ function duration(fallback: string, longest = LONGEST_TIMER) {
     });
 }
 
+const absolutePath = z.string().startsWith('/', 'expected an absolute path');
+
+const names = z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string());
+
+const mcpServer = z.union([
+  z.strictObject({
+    command: z
+      .array(z.string().min(1))
+      .min(1)
+      .describe('Program and arguments; speaks over stdin and stdout'),
+    env: names.default({}).describe('Variables of its environment'),
+    env_from: names
+      .default({})
+      .describe('Variables whose values are taken from variables of the worker, by name'),
+    network: z.boolean().default(false).describe('It needs the network'),
+    paths: z.array(absolutePath).default([]).describe('Files and folders of the host that it reads'),
+    sessions: z.number().int().min(1).max(32).default(1).describe('Servers that one worker keeps at a time'),
+  }),
+  z.strictObject({
+    url: z.url({ protocol: /^https?$/ }).describe('Streamable HTTP endpoint'),
+    headers: z.record(z.string(), z.string()).default({}).describe('Headers of each request'),
+    headers_from: z
+      .record(z.string(), z.string())
+      .default({})
+      .describe('Headers whose values are taken from variables of the worker'),
+    sessions: z.number().int().min(1).max(32).default(1).describe('Sessions that one worker keeps at a time'),
+  }),
+]);
+
 const count = (fallback: number, least = 1) => z.number().int().min(least).default(fallback);
 
 /** What an operator may set, in a YAML or JSON file; every key has a default. */
@@ -42,6 +71,10 @@ export const configSchema = z.strictObject({
         .enum(['ignore', 'block'])
         .default('ignore')
         .describe('Whether an error in an informational rule closes the compliance gate'),
+      require_enforced: z
+        .boolean()
+        .default(false)
+        .describe('Whether a required check passes only where something kept it from writing'),
     })
     .prefault({}),
   worker: z
@@ -58,6 +91,12 @@ export const configSchema = z.strictObject({
       stalled_interval: duration('5s').describe('How often to look for such jobs'),
       max_stalls: count(20, 5).describe('Times that a job may be taken from a silent worker'),
       poisonous_after: count(5).describe('Stalls after which a single check is given up as an error'),
+      unserved: z
+        .enum(['wait', 'error'])
+        .default('wait')
+        .describe(
+          'What becomes of a check that this worker has no runner for: another worker may take it until its deadline, or it is an error at once',
+        ),
     })
     .prefault({}),
   plans: z
@@ -70,6 +109,10 @@ export const configSchema = z.strictObject({
         .boolean()
         .default(false)
         .describe('Whether a resource without any validation keeps the gate shut'),
+      require_enforced: z
+        .boolean()
+        .default(false)
+        .describe('Whether a required check passes only where something kept it from writing'),
       deadlines: z
         .strictObject({
           strategize: duration('24h', LONGEST_KEPT).describe('How long a plan waits for its strategy'),
@@ -89,12 +132,48 @@ export const configSchema = z.strictObject({
       deadline: duration('5s').describe('Longest search of one pattern in one text'),
     })
     .prefault({}),
+  sandbox: z
+    .enum(['bubblewrap', 'container', 'off'])
+    .default('bubblewrap')
+    .describe(
+      'What keeps commands, playbooks and local MCP servers from writing: bubblewrap; the worker’s own read-only container; or nothing',
+    ),
+  runners: z
+    .strictObject({
+      memory: count(512, 16).describe('MiB of memory that each process of a tool may use'),
+      processes: count(128, 4).describe('Processes and threads of one run of a tool'),
+      scratch: count(64).describe('MiB that a run may write in its private folders'),
+      output_cap: count(1_048_576, 1024).describe('Bytes of each output stream that are kept, head and tail'),
+      grace: duration('2s', '60s').describe('How long a tool has between SIGTERM and SIGKILL'),
+      paths: z
+        .array(z.string().startsWith('/', 'expected an absolute path'))
+        .default(['/'])
+        .describe('Folders of this host in which the paths that tools declare must lie'),
+    })
+    .prefault({}),
   ansible: z
     .strictObject({
       deadline: duration('5m').describe('Longest run of a playbook'),
       output_cap: count(1_048_576).describe('Bytes of output that are kept, head and tail'),
+      vault_password_file: absolutePath
+        .optional()
+        .describe('File with the password of Ansible vaults, on the worker'),
+      private_key_file: absolutePath.optional().describe('SSH key for remote hosts, on the worker'),
+      known_hosts_file: absolutePath
+        .optional()
+        .describe('Host keys of remote hosts, on the worker; without it keys are accepted when first seen'),
     })
     .prefault({}),
+  mcp_servers: z
+    .record(z.string().regex(/^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/), mcpServer)
+    .default({})
+    .describe('MCP servers that tools with source mcp may name'),
+  plugins: z
+    .array(z.string().min(1))
+    .default([])
+    .describe(
+      'Compiled modules with validations of the operator’s own: absolute paths, or names of packages',
+    ),
   sweeper: z
     .strictObject({
       every: duration('5s').describe('How often to look for what is stuck'),
@@ -120,3 +199,4 @@ export const configSchema = z.strictObject({
 });
 
 export type Config = z.output<typeof configSchema>;
+export type McpServerConfig = Config['mcp_servers'][string];

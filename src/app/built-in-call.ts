@@ -70,8 +70,6 @@ export async function callBuiltIn(
   const validator = findValidator(document.validator ?? '');
   if (validator === undefined)
     return failure('no_runner', `this version has no validator ${document.validator}`);
-  if (validator.runner === 'ansible')
-    return failure('no_runner', 'playbooks run in scenarios alone, which carry their files');
   if (!isPlainObject(subject)) return failure('subject', 'the snapshot is no run record: it is no object');
   const view = viewOf(subject);
   if (!(view instanceof SubjectView)) return view;

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { isPlainObject } from '../core/json.js';
 import type { Chunk, ManifestEntry } from '../core/manifest.js';
 import { type Pack, splitPack } from '../core/packing.js';
-import type { CheckResult } from '../core/result.js';
+import type { CheckResult, ReadOnly } from '../core/result.js';
 import { packRows, TextTable } from '../core/results-codec.js';
 import { concludeCheck, type PlannedCheck, planChecks, requestOf } from '../core/scenario/checks.js';
 import type { Scenario } from '../core/scenario/model.js';
@@ -11,7 +11,7 @@ import { SubjectView } from '../core/subject-view.js';
 import type { MatchRequest, RunOutcome, Verdict } from '../core/validators/validator.js';
 import type { Matcher } from '../ports/matcher.js';
 import type { PackAnswer, PackJob } from '../ports/queue.js';
-import type { AnsibleRunner, Bundle } from '../ports/runner.js';
+import type { AnsibleRunner, Bundle, Ran } from '../ports/runner.js';
 import type { EvaluationStore } from '../ports/store.js';
 import { givenUp } from './given-up.js';
 import { guarded, rounded } from './guarded.js';
@@ -194,16 +194,19 @@ export class Executor {
   async #runAnsible(job: PackJob, works: readonly { work: Work; share: Share }[]): Promise<void> {
     for (const { work, share } of works) {
       const started = performance.now();
-      const outcome = this.#poisonous(job) ? undefined : await this.#playbook(job, work);
+      const ran = this.#poisonous(job) ? undefined : await this.#playbook(job, work);
       share.results[work.position] =
-        outcome === undefined
+        ran === undefined
           ? givenUp(job, this.#deps.worker)
-          : this.#conclude(job, work, outcome, performance.now() - started);
+          : this.#conclude(job, work, ran.outcome, performance.now() - started, ran.readOnly);
     }
   }
 
-  async #playbook(job: PackJob, { check, view, scenario }: Work): Promise<RunOutcome> {
-    const failure = (reason: string, message: string): RunOutcome => ({ kind: 'failure', reason, message });
+  async #playbook(job: PackJob, { check, view, scenario }: Work): Promise<Ran<RunOutcome>> {
+    const failure = (reason: string, message: string): Ran<RunOutcome> => ({
+      outcome: { kind: 'failure', reason, message },
+      readOnly: 'enforced',
+    });
     const request = guarded(() => requestOf(check, view)).value;
     if (request?.kind !== 'ansible') return failure('internal', 'the rule asks for no playbook');
     const { ansible, store } = this.#deps;
@@ -214,7 +217,13 @@ export class Executor {
     return ansible.run(request, files, job.signal);
   }
 
-  #conclude(job: PackJob, work: Work, outcome: RunOutcome | undefined, ms: number): CheckResult {
+  #conclude(
+    job: PackJob,
+    work: Work,
+    outcome: RunOutcome | undefined,
+    ms: number,
+    readOnly: ReadOnly = 'enforced',
+  ): CheckResult {
     const { value, failure } = guarded(() => concludeCheck(work.check, work.view, outcome));
     const verdict: Verdict = value ?? {
       outcome: 'error',
@@ -229,7 +238,7 @@ export class Executor {
       duration_ms: rounded(ms),
       tries: job.tries,
       worker: this.#deps.worker,
-      read_only: work.check.runner === 'ansible' ? (this.#deps.ansible?.readOnly ?? 'declared') : 'enforced',
+      read_only: readOnly,
     };
   }
 

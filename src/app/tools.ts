@@ -1,20 +1,36 @@
-import { formatProblem } from '../core/problem.js';
-import { redact, redactDeep } from '../core/redact.js';
 import { argumentsOf, timeoutOf } from '../core/registry/closure.js';
-import { schemaProblems } from '../core/registry/json-schema.js';
 import {
   type CallableDocument,
   isValidation,
   type JsonObject,
   type ResolvedTool,
 } from '../core/registry/model.js';
+import { type RunnerKind, runnerKindOf } from '../core/registry/needs.js';
 import { MOST_OF_CODE } from '../core/registry/timeout.js';
-import { markVacuous } from '../core/scenario/checks.js';
-import { normalizeReturn } from '../core/settle.js';
-import type { RunFailure, Verdict } from '../core/validators/validator.js';
+import type { ReadOnly } from '../core/result.js';
+import type { RunFailure } from '../core/validators/validator.js';
 import type { Interpreter, InterpreterAnswer } from '../ports/interpreter.js';
 import type { Matcher } from '../ports/matcher.js';
+import type { Ran, ToolRunners } from '../ports/runner.js';
 import { callBuiltIn } from './built-in-call.js';
+import type { Activations, Ready } from './tools/activations.js';
+import { runGraph } from './tools/graph.js';
+import {
+  brokenCode,
+  brokenTransform,
+  cleaned,
+  failure,
+  isError,
+  type Output,
+  ofOutput,
+  ofValue,
+  ofVerdict,
+  outputOf,
+  restsOnNothing,
+  type ToolAnswer,
+} from './tools/returns.js';
+
+export type { ToolAnswer } from './tools/returns.js';
 
 /** What a tool is called with. */
 export interface ToolInput {
@@ -26,22 +42,12 @@ export interface ToolInput {
   slot: string | null;
 }
 
-/** A plain tool brings a value, as it is; a validation a verdict. A failure is neither pass nor fail. */
-export type ToolAnswer =
-  | { kind: 'value'; value: unknown }
-  | { kind: 'verdict'; verdict: Verdict }
-  | RunFailure;
-
 export interface ToolCallerDeps {
   interpreter: Interpreter;
   matcher: Matcher;
+  tools: ToolRunners;
+  activations: Activations;
 }
-
-/** Longest message of a verdict or a failure, in UTF-16 units. */
-const MOST_MESSAGE = 4000;
-
-/** What one document of a chain came to; `noData` when that rests on data that is not there. */
-type Output = { kind: 'value'; value: unknown; noData: boolean } | Exclude<ToolAnswer, { kind: 'value' }>;
 
 /** A call under way: one budget for all of it. */
 interface Call {
@@ -49,13 +55,15 @@ interface Call {
   input: ToolInput;
   /** Milliseconds that are left of the tool's timeout. */
   left: number;
+  /** Whether all that has run so far was kept from writing. */
+  readOnly: ReadOnly;
+  signal: AbortSignal;
 }
 
-const failure = (reason: string, message: string): RunFailure => ({ kind: 'failure', reason, message });
-
-/** Calls tools and validations, each with all that it wraps (ADR, Tool Wrapping; DESIGN 4.3). */
+/** Calls tools and validations, each with all that it wraps (ADR, Tool Wrapping; DESIGN 4.3, 6). */
 export class ToolCaller {
   readonly #deps: ToolCallerDeps;
+  readonly #running = new Set<Promise<unknown>>();
 
   constructor(deps: ToolCallerDeps) {
     this.#deps = deps;
@@ -65,11 +73,22 @@ export class ToolCaller {
    * What the tool makes of the input, within its timeout. Messages and data of verdicts and failures
    * have no secrets; a plain tool's value comes as it is. Throws only when `signal` is aborted.
    */
-  async call(tool: ResolvedTool, input: ToolInput, signal: AbortSignal): Promise<ToolAnswer> {
-    const work = this.#chain({ tool, input, left: timeoutOf(tool) }).catch(
+  async call(tool: ResolvedTool, input: ToolInput, signal: AbortSignal): Promise<Ran<ToolAnswer>> {
+    const call: Call = { tool, input, left: timeoutOf(tool), readOnly: 'enforced', signal };
+    const work = this.#chain(call).catch(
       (error: Error): Output => failure('internal', `the call failed unexpectedly: ${error.message}`),
     );
-    return cleaned(await orStopped(work, signal));
+    this.#running.add(work);
+    void work.finally(() => this.#running.delete(work));
+    return { outcome: cleaned(await orStopped(work, signal)), readOnly: call.readOnly };
+  }
+
+  /** Waits for what was told to stop, deactivates tools, and ends what their runners keep. */
+  async close(): Promise<void> {
+    const { activations, tools } = this.#deps;
+    await Promise.allSettled(this.#running);
+    await activations.close();
+    await Promise.allSettled(Object.values(tools.runners).map((runner) => runner.close()));
   }
 
   async #chain(call: Call): Promise<Output> {
@@ -85,20 +104,68 @@ export class ToolCaller {
   }
 
   async #innermost(call: Call, document: CallableDocument, depth: number): Promise<Output> {
-    const { input, tool } = call;
-    const args = argumentsOf(tool, depth, input.args);
+    const given = { ...call.input, args: argumentsOf(call.tool, depth, call.input.args) };
+    const ready = await this.#ready(call, document, given);
+    if (ready.kind === 'failure') return ready;
+    const { input } = ready;
+    const state = 'state' in ready ? { state: ready.state } : {};
+    const kind = runnerKindOf(document);
+    if (kind !== undefined) return this.#run(call, kind, document, input, state);
+    if (document.source === 'graph') return this.#graph(call, document, input);
     if (document.source === 'builtin') {
-      const started = performance.now();
-      const verdict = await callBuiltIn(document, args, input.subject, this.#deps.matcher);
-      call.left -= performance.now() - started;
+      const verdict = await timed(call, () =>
+        callBuiltIn(document, input.args, input.subject, this.#deps.matcher),
+      );
       return 'kind' in verdict ? verdict : ofVerdict(document, verdict);
     }
-    if (document.source !== 'code' || document.code === undefined) return noRunner(document);
-    const { subject, resource, slot } = input;
-    const given = [{ args, subject, resource, slot }];
-    const answer = await this.#interpreted(call, document.code, given);
+    if (document.code === undefined) return failure('internal', `${document.name} has no code`);
+    const answer = await this.#interpreted(call, document.code, [{ ...input, ...state }]);
     if (answer.ok) return ofValue(document, answer.value, false);
     return brokenCode(document, answer);
+  }
+
+  async #ready(call: Call, document: CallableDocument, input: ToolInput): Promise<Ready | RunFailure> {
+    if (Object.keys(document.lifecycle).length === 0) return { kind: 'ready', input };
+    return timed(call, () => this.#deps.activations.ready(document, input, call.left));
+  }
+
+  async #run(
+    call: Call,
+    kind: RunnerKind,
+    document: CallableDocument,
+    input: ToolInput,
+    state: { state?: unknown },
+  ): Promise<Output> {
+    const { runners, missing } = this.#deps.tools;
+    const runner = runners[kind];
+    if (runner === undefined) return noRunner(document, kind, missing[kind]);
+    if (!(call.left > 0)) return failure('deadline', `${document.name} was not run: no time was left for it`);
+    const run = { document, ...input, ...state, deadlineMs: call.left };
+    const { outcome, readOnly } = await timed(call, () => runner.run(run, call.signal));
+    if (readOnly === 'declared') call.readOnly = readOnly;
+    return ofOutput(document, outcome);
+  }
+
+  async #graph(call: Call, document: CallableDocument, input: ToolInput): Promise<Output> {
+    const nodes = call.tool.nodes ?? {};
+    const graph = { document, nodes, input, deadlineMs: call.left };
+    const { outcome, readOnly } = await timed(call, () =>
+      runGraph(graph, (tool, given, deadlineMs) => this.#node(tool, given, deadlineMs, call.signal)),
+    );
+    if (readOnly === 'declared') call.readOnly = readOnly;
+    return outcome;
+  }
+
+  async #node(
+    tool: ResolvedTool,
+    input: ToolInput,
+    deadlineMs: number,
+    signal: AbortSignal,
+  ): Promise<Ran<ToolAnswer>> {
+    const left = Math.min(deadlineMs, timeoutOf(tool));
+    const call: Call = { tool, input, left, readOnly: 'enforced', signal };
+    const outcome = cleaned(await this.#chain(call));
+    return { outcome, readOnly: call.readOnly };
   }
 
   async #transform(call: Call, document: CallableDocument, depth: number, inner: Output): Promise<Output> {
@@ -121,90 +188,18 @@ export class ToolCaller {
   }
 }
 
-function noRunner({ name, source }: CallableDocument): RunFailure {
-  return failure(
-    'no_runner',
-    `${name} was not run: this version of Sluice has no runner for ${source} tools`,
-  );
+async function timed<T>(call: Call, work: () => Promise<T>): Promise<T> {
+  const started = performance.now();
+  try {
+    return await work();
+  } finally {
+    call.left -= performance.now() - started;
+  }
 }
 
-function isError(output: Output): boolean {
-  return output.kind === 'failure' || (output.kind === 'verdict' && output.verdict.outcome === 'error');
-}
-
-function restsOnNothing(output: Output): boolean {
-  if (output.kind === 'verdict') return output.verdict.noData === true;
-  return output.kind === 'value' && output.noData;
-}
-
-/** The structured return of a validation (ADR), for what wraps it or calls it as a tool. */
-const structured = ({ outcome, message, data }: Verdict) => ({ passed: outcome === 'pass', message, data });
-
-/** What the transform around gets as `tool_output`. */
-function outputOf(output: Output): unknown {
-  if (output.kind === 'verdict') return structured(output.verdict);
-  return output.kind === 'value' ? output.value : undefined;
-}
-
-/** A built-in validator's verdict, which is the value of the plain tool around it. */
-function ofVerdict(document: CallableDocument, verdict: Verdict): Output {
-  if (isValidation(document)) return againstSchema(document, { kind: 'verdict', verdict });
-  const { outcome, message, data, noData } = verdict;
-  if (outcome === 'error')
-    return failure(typeof data.reason === 'string' ? data.reason : 'validator', message);
-  return againstSchema(document, { kind: 'value', value: structured(verdict), noData: noData === true });
-}
-
-/** What a function returned: any value of a plain tool, the structured return of a validation. */
-function ofValue(document: CallableDocument, value: unknown, noData: boolean): Output {
-  if (!isValidation(document)) return againstSchema(document, { kind: 'value', value, noData });
-  const verdict = normalizeReturn(value);
-  if (verdict.outcome === 'error') return { kind: 'verdict', verdict };
-  return againstSchema(document, { kind: 'verdict', verdict: noData ? { ...verdict, noData } : verdict });
-}
-
-function againstSchema(document: CallableDocument, output: Output): Output {
-  if (document.output_schema === undefined || isError(output)) return output;
-  const problems = schemaProblems(document.output_schema, outputOf(output), '');
-  if (problems.length === 0) return output;
-  const shown = problems.slice(0, 5).map(formatProblem).join('; ');
-  return failure('output_schema', `the output of ${document.name} does not fit its output_schema: ${shown}`);
-}
-
-type Broken = Extract<InterpreterAnswer, { ok: false }>;
-
-function brokenCode(document: CallableDocument, { reason, message }: Broken): Output {
-  const whole = `${document.name}: ${reason === 'threw' ? `threw ${message}` : message}`;
-  if (reason === 'malformed' && isValidation(document)) return malformed(whole);
-  return failure(reason, whole);
-}
-
-/** Whose fault it is, where it is the transform's. */
-function brokenTransform(document: CallableDocument, { reason, message }: Broken): Output {
-  const whole = `the transform of ${document.name}: ${reason === 'threw' ? `threw ${message}` : message}`;
-  if (reason === 'malformed') return malformed(whole);
-  return failure(reason === 'deadline' || reason === 'internal' ? reason : 'transform', whole);
-}
-
-/** A return that JSON cannot carry; what it was is all that is left of it (DESIGN 3.5). */
-function malformed(message: string): Output {
-  return {
-    kind: 'verdict',
-    verdict: { outcome: 'error', message: `malformed return: ${message}`, data: { raw_output: message } },
-  };
-}
-
-function cut(message: string): string {
-  return message.length <= MOST_MESSAGE ? message : `${message.slice(0, MOST_MESSAGE)}…`;
-}
-
-function cleaned(output: Output): ToolAnswer {
-  if (output.kind === 'value') return { kind: 'value', value: output.value };
-  if (output.kind === 'failure') return { ...output, message: cut(redact(output.message)) };
-  const verdict = markVacuous(output.verdict);
-  const message = cut(redact(verdict.message));
-  const data = redactDeep(verdict.data) as Record<string, unknown>;
-  return { kind: 'verdict', verdict: { ...verdict, message, data } };
+function noRunner({ name }: CallableDocument, kind: RunnerKind, why: string | undefined): RunFailure {
+  const reason = why ?? `this worker has no runner for it (${kind})`;
+  return failure('no_runner', `${name} was not run: ${reason}`);
 }
 
 /** A worker that is to stop leaves its checks to another: that is no result of theirs. */

@@ -1,6 +1,7 @@
 import type { Config } from '../../config/schema.js';
 import { Executor } from '../app/execute.js';
 import { PlanExecutor } from '../app/plan/execute.js';
+import { Activations } from '../app/tools/activations.js';
 import { ToolCaller } from '../app/tools.js';
 import type { Store } from '../ports/store.js';
 import { LocalAnsibleRunner } from '../runners/ansible.js';
@@ -19,7 +20,14 @@ const matcherOf = ({ patterns }: Config) =>
 
 /** Calls tools in this process. */
 export function toolCallerOf({ config }: Pick<Engine, 'config'>): ToolCaller {
-  return new ToolCaller({ interpreter, matcher: matcherOf(config) });
+  const { platform, arch, version } = process;
+  const host = { serves: [], platform, arch, node: version };
+  return new ToolCaller({
+    interpreter,
+    matcher: matcherOf(config),
+    tools: { runners: {}, missing: {} },
+    activations: new Activations({ interpreter, host }),
+  });
 }
 
 /** Runs packs of checks, of runs and of plans. */

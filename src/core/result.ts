@@ -3,6 +3,10 @@ import { z } from 'zod';
 export const OUTCOMES = ['pass', 'fail', 'error', 'skipped'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
+/** `enforced`: something kept the run from writing; `declared`: its author says that it does not (DESIGN 6.2). */
+export const READ_ONLY = ['enforced', 'declared'] as const;
+export type ReadOnly = (typeof READ_ONLY)[number];
+
 /** One check's result as users see it (DESIGN 3.5). */
 export const resultSchema = z.object({
   validation: z.string(),
@@ -15,7 +19,7 @@ export const resultSchema = z.object({
   attempt: z.number().int().min(1),
   tries: z.number().int().min(0).describe('Runs by the queue; 0 when nothing ran'),
   worker: z.string().nullable().describe('Id of the worker that ran it; null when none did'),
-  read_only: z.enum(['enforced', 'declared']),
+  read_only: z.enum(READ_ONLY),
   attachment_id: z.string(),
   attachment_resource: z.string(),
   attachment_scope: z.enum(['direct', 'project', 'plan']),
@@ -43,5 +47,5 @@ export interface CheckResult {
   duration_ms: number;
   tries: number;
   worker: string | null;
-  read_only: 'enforced' | 'declared';
+  read_only: ReadOnly;
 }

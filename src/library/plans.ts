@@ -215,7 +215,9 @@ export function planFleet(registry: RegistryService, plans: PlanService, tools: 
       const tool = await registry.tool(name);
       const problems = schemaProblems(inputSchemaOf(tool), args, 'args');
       if (problems.length > 0) refuse('call', problems);
-      return tools.call(tool, { args, subject, resource, slot }, signal ?? new AbortController().signal);
+      const told = signal ?? new AbortController().signal;
+      const { outcome, readOnly } = await tools.call(tool, { args, subject, resource, slot }, told);
+      return { ...outcome, readOnly };
     },
     async plan(id) {
       check('plan', { id });

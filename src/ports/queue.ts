@@ -1,5 +1,6 @@
 import type { Chunk } from '../core/manifest.js';
 import type { Pack } from '../core/packing.js';
+import type { Need } from '../core/registry/needs.js';
 
 /** A pack as an executor receives it. */
 export interface PackJob {
@@ -17,8 +18,14 @@ export interface PackJob {
   signal: AbortSignal;
 }
 
-/** `split`: not run; these packs are to be run in its place. */
-export type PackAnswer = { kind: 'done' } | { kind: 'split'; packs: Pack[] };
+/**
+ * `split`: not run; these packs are to be run in its place. `unserved`: not run, because this worker
+ * lacks these runners; to be left to another.
+ */
+export type PackAnswer =
+  | { kind: 'done' }
+  | { kind: 'split'; packs: Pack[] }
+  | { kind: 'unserved'; needs: Need[] };
 
 /** One flow per chunk: its packs, then its decision (DESIGN 5.2). */
 export interface WorkQueue {

@@ -1,6 +1,7 @@
 import type { BatchOpening, BatchRecord } from '../core/batch.js';
 import type { OutboxEvent } from '../core/events.js';
 import type { Chunk } from '../core/manifest.js';
+import type { Need } from '../core/registry/needs.js';
 import type { PackResults } from '../core/results-codec.js';
 import type { Blob } from './blob.js';
 import type { PlanStore } from './plans.js';
@@ -159,12 +160,37 @@ export interface Outbox {
 
 export type RoleName = 'worker' | 'aggregator' | 'dispatcher' | 'sweeper';
 
+export interface LivingRole {
+  role: RoleName;
+  id: string;
+  /** A worker's runners: `pure`, `command`, `ansible`, `mcp:<server>`, `plugin:<name>`; empty of other roles. */
+  serves: Need[];
+}
+
 /** Processes that are alive. */
 export interface Roster {
-  beat(role: RoleName, id: string, now: number): Promise<void>;
+  beat(role: RoleName, id: string, now: number, serves?: readonly Need[]): Promise<void>;
   leave(role: RoleName, id: string): Promise<void>;
   /** Those that beat since `since`. */
-  alive(since: number): Promise<{ role: RoleName; id: string }[]>;
+  alive(since: number): Promise<LivingRole[]>;
+}
+
+/** An undecided chunk with checks that no living worker serves. */
+export interface UnservedChunk {
+  chunk: string;
+  needs: Need[];
+  /** Milliseconds since the epoch at which it was first found so. */
+  since: number;
+}
+
+/** Chunks that wait for a worker which is not there. */
+export interface UnservedStore {
+  /** Notes it with its event in one step; false when it is noted with the same needs already. */
+  note(mark: UnservedChunk, event: OutboxEvent): Promise<boolean>;
+  /** A worker has come that serves it, or it is decided. */
+  clear(chunk: string): Promise<void>;
+  /** Of these chunks, or of all, the oldest first; decided ones are not among them. */
+  list(limit: number, chunks?: readonly string[]): Promise<UnservedChunk[]>;
 }
 
 /** All state of a fleet. One contract suite holds every implementation to it. */
@@ -175,6 +201,7 @@ export interface Store {
   readonly roster: Roster;
   readonly registry: RegistryStore;
   readonly plans: PlanStore;
+  readonly unserved: UnservedStore;
   /** Whether what was acknowledged survives this process. */
   readonly durable: boolean;
   close(): Promise<void>;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, normalize, sep } from 'node:path';
 import { execa } from 'execa';
 import type { AnsibleOutcome, AnsibleRequest, RunFailure } from '../core/validators/validator.js';
-import type { AnsibleRunner, Bundle } from '../ports/runner.js';
+import type { AnsibleRunner, Bundle, Ran } from '../ports/runner.js';
 
 export interface AnsibleSettings {
   /** Milliseconds until SIGTERM; SIGKILL follows after `graceMs`. */
@@ -64,7 +64,6 @@ function argumentsFor(request: AnsibleRequest): string[] {
 
 /** Runs ansible-playbook with a deadline and an output cap, in a folder of its own. */
 export class LocalAnsibleRunner implements AnsibleRunner {
-  readonly readOnly = 'declared';
   readonly #settings: AnsibleSettings;
 
   constructor(settings: AnsibleSettings) {
@@ -72,6 +71,14 @@ export class LocalAnsibleRunner implements AnsibleRunner {
   }
 
   async run(
+    request: AnsibleRequest,
+    bundle: Bundle,
+    signal: AbortSignal,
+  ): Promise<Ran<AnsibleOutcome | RunFailure>> {
+    return { outcome: await this.#run(request, bundle, signal), readOnly: 'declared' };
+  }
+
+  async #run(
     request: AnsibleRequest,
     bundle: Bundle,
     signal: AbortSignal,

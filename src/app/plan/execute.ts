@@ -5,7 +5,7 @@ import { checkPlacesOf } from '../../core/plan/manifest.js';
 import type { PlanCheck } from '../../core/plan/model.js';
 import { parseTool } from '../../core/registry/closure.js';
 import type { ResolvedTool } from '../../core/registry/model.js';
-import type { CheckResult, Outcome } from '../../core/result.js';
+import type { CheckResult, Outcome, ReadOnly } from '../../core/result.js';
 import { packRows, TextTable } from '../../core/results-codec.js';
 import type { Verdict } from '../../core/validators/validator.js';
 import type { PackAnswer, PackJob } from '../../ports/queue.js';
@@ -121,16 +121,16 @@ export class PlanExecutor {
     const snapshot = evidence.snapshots.get(check.subject);
     if (tool === undefined) {
       const message = `version ${check.version.slice(0, 12)} of ${check.validation} is no longer stored`;
-      return this.#result(job, check, errorOf('validation_gone', message), 0);
+      return this.#result(job, errorOf('validation_gone', message), 0);
     }
     if (snapshot === undefined) {
       const message = `the snapshot ${check.subject.slice(0, 12)} of ${check.resource} is no longer stored`;
-      return this.#result(job, check, errorOf('subject_gone', message), 0);
+      return this.#result(job, errorOf('subject_gone', message), 0);
     }
-    const { verdict, ms } = await this.#judged(job, check, tool, snapshot);
+    const { verdict, ms, readOnly } = await this.#judged(job, check, tool, snapshot);
     const confirmed = verdict.outcome === 'fail' && check.confirm > 0;
     const whole = confirmed ? await this.#confirmed(job, check, tool, snapshot, verdict) : verdict;
-    return this.#result(job, check, whole, ms);
+    return this.#result(job, whole, ms, readOnly);
   }
 
   /** The failure with what came of running it again: a mixed one stays a failure (DESIGN 4.9). */
@@ -156,21 +156,24 @@ export class PlanExecutor {
     check: PlanCheck,
     tool: ResolvedTool,
     snapshot: Snapshot,
-  ): Promise<{ verdict: Verdict; ms: number }> {
+  ): Promise<{ verdict: Verdict; ms: number; readOnly: ReadOnly }> {
     const started = performance.now();
     let verdict: Verdict;
+    let readOnly: ReadOnly = 'enforced';
     try {
       const { resource, slot } = check;
       const input = { args: check.arguments, subject: snapshot.value, resource, slot };
-      verdict = verdictOf(check, await this.#deps.tools.call(tool, input, job.signal));
+      const ran = await this.#deps.tools.call(tool, input, job.signal);
+      verdict = verdictOf(check, ran.outcome);
+      readOnly = ran.readOnly;
     } catch (error) {
       if (job.signal.aborted) throw error;
       verdict = errorOf('internal', `the check failed unexpectedly: ${(error as Error).message}`);
     }
-    return { verdict, ms: performance.now() - started };
+    return { verdict, ms: performance.now() - started, readOnly };
   }
 
-  #result(job: PackJob, { runner }: PlanCheck, verdict: Verdict, ms: number): CheckResult {
+  #result(job: PackJob, verdict: Verdict, ms: number, readOnly: ReadOnly = 'enforced'): CheckResult {
     return {
       outcome: verdict.outcome,
       message: verdict.message,
@@ -178,7 +181,7 @@ export class PlanExecutor {
       duration_ms: rounded(ms),
       tries: job.tries,
       worker: this.#deps.worker,
-      read_only: runner === 'pure' ? 'enforced' : 'declared',
+      read_only: readOnly,
     };
   }
 }
@@ -194,14 +197,14 @@ function kept<V extends object>(cache: LRUCache<string, V>, digests: readonly st
   return { found, missing };
 }
 
-const errorOf = (reason: string, message: string): Verdict => ({
+const errorOf = (reason: string, message: string, data: Record<string, unknown> = {}): Verdict => ({
   outcome: 'error',
   message,
-  data: { reason },
+  data: { ...data, reason },
 });
 
 function verdictOf({ validation }: PlanCheck, answer: ToolAnswer): Verdict {
   if (answer.kind === 'verdict') return answer.verdict;
-  if (answer.kind === 'failure') return errorOf(answer.reason, answer.message);
+  if (answer.kind === 'failure') return errorOf(answer.reason, answer.message, answer.data);
   return errorOf('internal', `${validation} is a plain tool: its output says neither pass nor fail`);
 }

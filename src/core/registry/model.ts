@@ -27,16 +27,60 @@ export interface ResourceSlot {
   required: boolean;
 }
 
-/** Sources of the functions that a tool runs at each point of its life. */
+/** Sources of the pure functions that a tool runs at each point of its life (ADR; ADR 0015). */
 export interface LifecycleHooks {
+  /** `({ tool, host }) => true | false | reason`: whether it can run on this worker. */
   discover?: string;
+  /** `({ tool, host }) => state`: once per worker and version, before the first run. */
   activate?: string;
+  /** `({ args, subject, resource, slot, state }) => the same, changed`: before every run. */
   execute?: string;
+  /** `({ tool, state }) => anything`: once for each `activate`, when the worker ends or needs the room. */
   deactivate?: string;
 }
 
 /** An argument of the wrapped tool: named otherwise outside, or fixed. */
 export type MappedArgument = { from: string } | { value: Json };
+
+/** What an exit code of a command means. */
+export const EXIT_MEANINGS = ['pass', 'fail', 'error'] as const;
+export type ExitMeaning = (typeof EXIT_MEANINGS)[number];
+
+/**
+ * What of a command is its result. `auto`: the structured return where standard output is one, else
+ * the exit code; `json`: standard output, which must be JSON; `exit_code`: never the output.
+ */
+export const COMMAND_OUTPUTS = ['auto', 'json', 'exit_code'] as const;
+export type CommandOutput = (typeof COMMAND_OUTPUTS)[number];
+
+/** A value that a node of a graph is given: fixed, or at a JSON pointer into what is known so far. */
+export type GraphValue = { from: string } | { value: Json };
+
+/** A tool in a graph (DESIGN 4.11). */
+export interface GraphNode {
+  id: string;
+  /** Full name of a tool or validation. */
+  tool: string;
+  /** By argument of the tool. */
+  arguments: Record<string, GraphValue>;
+  /** What it judges; absent: what the graph was given. */
+  subject?: GraphValue;
+  /** Nodes that end before it begins, besides those that its values point to. */
+  needs: string[];
+}
+
+/**
+ * A DAG of tools. Pointers lead into `{args, subject, resource, slot, nodes}`, where `/nodes/<id>` is
+ * the output of a node: any value of a tool, `{passed, message, data}` of a validation.
+ */
+export interface Graph {
+  nodes: GraphNode[];
+  /**
+   * What the graph returns. Absent: of a validation whether all its validation nodes passed, of a
+   * tool all outputs by node.
+   */
+  output?: GraphValue;
+}
 
 /** A registered callable as it is stored: checked, with its defaults filled in (ADR). */
 export interface ToolDocument {
@@ -52,17 +96,37 @@ export interface ToolDocument {
   /** Absent: inherited where it wraps, else none: any resource fits. */
   resource_slots?: ResourceSlot[];
   lifecycle: LifecycleHooks;
-  /** `builtin`: which validator. */
+  /** `builtin`: which validator; `plugin/<name>` for one of an operator’s plugin. */
   validator?: string;
   /** `code`: a JavaScript function expression, `({ args, subject, resource }) => value`. */
   code?: string;
-  /** `command`: program and arguments. */
+  /**
+   * `command`: program and arguments. `${args.NAME}` in one of them is that argument's value,
+   * `${resource}` the resource; with `shell` the first is a script, and the others are $1 and so on.
+   */
   command?: string[];
+  /** `command`: the first part is a script for /bin/sh. */
+  shell?: boolean;
+  /** `command`: what exit codes mean, by code. Others: 0 pass, 1 fail, all else error. */
+  exit_codes?: Record<string, ExitMeaning>;
+  /** `command`: absent means `auto`. */
+  output?: CommandOutput;
+  /** `command`: variables of its environment besides the few that every command has. */
+  env?: Record<string, string>;
+  /** `command`: files and folders of the host that it reads, absolute. */
+  paths?: string[];
+  /** `command`: the files of a folder’s snapshot stand in its working folder. */
+  snapshot_files?: boolean;
+  /** `command` and the validator `ansible`: files in the working folder, as base64 by path. */
+  files?: Record<string, string>;
+  /** Validator `ansible`: playbook and inventory among `files`. */
+  playbook?: string;
+  inventory?: string;
   mcp_server?: string;
   mcp_tool_name?: string;
   /** What the MCP server says of the tool. */
   annotations?: JsonObject;
-  graph?: JsonObject;
+  graph?: Graph;
   /** Longest run, in milliseconds; absent: inherited where it wraps, else the default. */
   timeout_ms?: number;
   idempotent: boolean;
@@ -160,4 +224,6 @@ export interface RegistryChange {
  */
 export interface ResolvedTool {
   chain: CallableDocument[];
+  /** Where the innermost is a graph: the tools that its nodes name, by full name. */
+  nodes?: Record<string, ResolvedTool>;
 }

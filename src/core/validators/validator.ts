@@ -57,9 +57,45 @@ export interface AnsibleOutcome {
   exitCode: number | null;
   signal?: string;
   timedOut: boolean;
+  /** Head and tail, where the middle was too much. */
   stdout: string;
   stderr: string;
   durationMs: number;
+  /** What the callback told of each task; absent where it told nothing that could be read. */
+  report?: PlaybookReport;
+}
+
+/** One host's counts at the end of a playbook. */
+export interface HostRecap {
+  ok: number;
+  changed: number;
+  unreachable: number;
+  failed: number;
+  skipped: number;
+  rescued: number;
+  ignored: number;
+}
+
+/** One task's result on one host. */
+export interface TaskReport {
+  host: string;
+  play: string;
+  task: string;
+  /** Module, such as `ansible.builtin.assert`. */
+  action: string;
+  status: 'ok' | 'changed' | 'failed' | 'ignored' | 'skipped' | 'unreachable';
+  /** What the module said; empty where it said nothing. */
+  message: string;
+}
+
+/** What a run of a playbook did, as the callback of ours tells it. */
+export interface PlaybookReport {
+  recap: Readonly<Record<string, HostRecap>>;
+  /** In the order in which they ended. */
+  tasks: readonly TaskReport[];
+  /** Tasks that were left out, because there were too many. */
+  tasksLeftOut: number;
+  noHostsMatched: boolean;
 }
 
 /** The runner could not do it: always an error result, never a pass or a fail. */
@@ -68,6 +104,8 @@ export interface RunFailure {
   /** Stable word for the reason, such as `deadline` or `not_installed`. */
   reason: string;
   message: string;
+  /** Evidence besides, such as `raw_output`; JSON only. */
+  data?: Record<string, unknown>;
 }
 
 export type RunOutcome = MatchOutcome | AnsibleOutcome | RunFailure;

@@ -5,6 +5,7 @@ import { MemoryOutbox, MemoryRoster } from './outbox.js';
 import { MemoryPlans } from './plans.js';
 import { MemoryRegistry } from './registry.js';
 import { MemoryState } from './state.js';
+import { MemoryUnserved } from './unserved.js';
 
 /** A store that ends with the process: the inline engine's. */
 export function openMemoryStore(options: { outboxCap: number }): Store {
@@ -17,6 +18,7 @@ export function openMemoryStore(options: { outboxCap: number }): Store {
     roster: new MemoryRoster(),
     registry,
     plans: new MemoryPlans(state, registry),
+    unserved: new MemoryUnserved(),
     durable: false,
     async close() {},
   };

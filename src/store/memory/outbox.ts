@@ -1,5 +1,5 @@
 import type { OutboxEvent } from '../../core/events.js';
-import type { Outbox, OutboxEntry, RoleName, Roster } from '../../ports/store.js';
+import type { LivingRole, Outbox, OutboxEntry, RoleName, Roster } from '../../ports/store.js';
 import type { MemoryState } from './state.js';
 
 const order = (position: string): number => Number.parseInt(position || '0', 10);
@@ -137,7 +137,9 @@ export class MemoryRoster implements Roster {
     this.#beats.delete(`${role}/${id}`);
   }
 
-  async alive(since: number): Promise<{ role: RoleName; id: string }[]> {
-    return [...this.#beats.values()].filter((beat) => beat.at >= since).map(({ role, id }) => ({ role, id }));
+  async alive(since: number): Promise<LivingRole[]> {
+    return [...this.#beats.values()]
+      .filter((beat) => beat.at >= since)
+      .map(({ role, id }) => ({ role, id, serves: [] }));
   }
 }

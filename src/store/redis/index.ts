@@ -9,6 +9,7 @@ import { RedisPlans } from './plans.js';
 import { RedisRegistry } from './registry.js';
 import { RedisRoster } from './roster.js';
 import { defineScripts } from './scripts.js';
+import { RedisUnserved } from './unserved.js';
 
 export interface RedisStoreOptions {
   url: string;
@@ -54,6 +55,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     roster: new RedisRoster(context),
     registry: new RedisRegistry(context),
     plans: new RedisPlans(context),
+    unserved: new RedisUnserved(),
     durable: true,
     async close() {
       for (const own of waiting.values()) own.disconnect();

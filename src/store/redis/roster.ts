@@ -1,4 +1,4 @@
-import type { RoleName, Roster } from '../../ports/store.js';
+import type { LivingRole, RoleName, Roster } from '../../ports/store.js';
 import type { RedisContext } from './context.js';
 
 const FORGOTTEN_MS = 3_600_000;
@@ -25,11 +25,11 @@ export class RedisRoster implements Roster {
     await this.#context.client.zrem(this.#key, `${role}/${id}`);
   }
 
-  async alive(since: number): Promise<{ role: RoleName; id: string }[]> {
+  async alive(since: number): Promise<LivingRole[]> {
     const members = await this.#context.client.zrangebyscore(this.#key, since, '+inf');
     return members.map((member) => {
       const at = member.indexOf('/');
-      return { role: member.slice(0, at) as RoleName, id: member.slice(at + 1) };
+      return { role: member.slice(0, at) as RoleName, id: member.slice(at + 1), serves: [] };
     });
   }
 }

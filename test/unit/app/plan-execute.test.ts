@@ -104,7 +104,13 @@ function opened(call: Call) {
       return 'stored' as const;
     },
   };
-  const executor = new PlanExecutor({ store, tools: { call }, worker: 'w', poisonousAfter: 3 });
+  const tools = {
+    call: async (...given: Parameters<Call>) => ({
+      outcome: await call(...given),
+      readOnly: 'enforced' as const,
+    }),
+  };
+  const executor = new PlanExecutor({ store, tools, worker: 'w', poisonousAfter: 3 });
   const results = () =>
     recorded.flatMap(({ texts, evaluations }) =>
       evaluations.flatMap(({ rows }) => unpackRows(texts, rows) as (CheckResult | undefined)[]),
@@ -159,7 +165,7 @@ describe('running the checks of a plan', () => {
     expect(results().map((result) => result?.outcome)).toEqual(['pass', undefined, 'pass']);
     await executor.run(job({ pack: { queue: 'runner', from: 0, to: 1, checks: range } }), chunkOf(checks));
     expect(called).toEqual([1, 3, 2]);
-    expect(results()[4]).toMatchObject({ outcome: 'pass', read_only: 'declared' });
+    expect(results()[4]).toMatchObject({ outcome: 'pass', read_only: 'enforced' });
   });
 
   it('makes an error of a failure, with its reason', async () => {

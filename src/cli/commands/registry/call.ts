@@ -7,6 +7,7 @@ import { schemaProblems } from '../../../core/registry/json-schema.js';
 import { fullName } from '../../../core/registry/lookup.js';
 import { isSkill, type ResolvedTool } from '../../../core/registry/model.js';
 import { readEvidence } from '../../../inputs/snapshots.js';
+import type { Ran } from '../../../ports/runner.js';
 import { type Asked, type AskerOptions, withFleet } from '../../asker.js';
 import { type GivenWords, misplacedNames, readArguments } from '../../given-arguments.js';
 import { onInterrupt } from '../../interrupt.js';
@@ -38,15 +39,18 @@ function checkResource(resource: string | undefined, problems: ProblemList): voi
 }
 
 /** What was returned, as JSON. */
-function document(tool: ResolvedTool, answer: ToolAnswer): Record<string, unknown> {
-  const name = tool.chain[0]?.name;
-  if (answer.kind === 'value') return { tool: name, kind: answer.kind, value: answer.value };
+function document(
+  tool: ResolvedTool,
+  { outcome: answer, readOnly }: Ran<ToolAnswer>,
+): Record<string, unknown> {
+  const about = { tool: tool.chain[0]?.name, kind: answer.kind, read_only: readOnly };
+  if (answer.kind === 'value') return { ...about, value: answer.value };
   if (answer.kind === 'failure') {
-    const { kind, reason, message } = answer;
-    return { tool: name, kind, reason, message };
+    const { reason, message, data } = answer;
+    return { ...about, reason, message, ...(data === undefined ? {} : { data }) };
   }
   const { outcome, message, data } = answer.verdict;
-  return { tool: name, kind: answer.kind, outcome, passed: outcome === 'pass', message, data };
+  return { ...about, outcome, passed: outcome === 'pass', message, data };
 }
 
 /** A text of many lines that steers no terminal; `--json` has it as it is. */
@@ -57,7 +61,10 @@ function words(answer: ToolAnswer): string {
   const json = (value: unknown) => JSON.stringify(value, null, 2) ?? 'null';
   if (answer.kind === 'value')
     return typeof answer.value === 'string' ? `${harmless(answer.value)}\n` : `${json(answer.value)}\n`;
-  if (answer.kind === 'failure') return `error: ${plain(answer.message)} (${answer.reason})\n`;
+  if (answer.kind === 'failure') {
+    const { message, reason, data } = answer;
+    return `error: ${plain(message)} (${reason})\n${data === undefined ? '' : `${json(data)}\n`}`;
+  }
   const { outcome, message, data } = answer.verdict;
   return `${outcome}: ${plain(message)}\n${Object.keys(data).length === 0 ? '' : `${json(data)}\n`}`;
 }
@@ -83,17 +90,17 @@ async function inputOf(tool: ResolvedTool, { given, options, subject }: Call): P
 async function run({ engine }: Asked, tool: ResolvedTool, call: Call): Promise<number> {
   const input = await inputOf(tool, call);
   const interrupt = onInterrupt(() => say('sluice: interrupted; ending the call'));
+  const caller = toolCallerOf(engine);
   try {
-    const answer = await toolCallerOf(engine)
-      .call(tool, input, interrupt.signal)
-      .catch((error: unknown) => {
-        throw interrupt.signal.aborted ? new SluiceError('INTERRUPTED', 'The call was interrupted.') : error;
-      });
-    if (call.options.json) await printJson(document(tool, answer));
-    else await print(words(answer));
-    return isGood(answer) ? 0 : 1;
+    const ran = await caller.call(tool, input, interrupt.signal).catch((error: unknown) => {
+      throw interrupt.signal.aborted ? new SluiceError('INTERRUPTED', 'The call was interrupted.') : error;
+    });
+    if (call.options.json) await printJson(document(tool, ran));
+    else await print(words(ran.outcome));
+    return isGood(ran.outcome) ? 0 : 1;
   } finally {
     interrupt.dispose();
+    await caller.close();
   }
 }
 
