@@ -8,6 +8,7 @@ import { sweepPlans } from './app/plan/deadlines.js';
 import type { Engine, FleetEngine } from './compose/engine.js';
 import { createExecutor } from './compose/executor.js';
 import { createAggregator, keeperOf } from './compose/plans.js';
+import { openRunners } from './compose/runners.js';
 import { InlineQueue } from './inline/queue.js';
 import type { Clock } from './ports/clock.js';
 import { openMemoryStore } from './store/memory/index.js';
@@ -86,10 +87,12 @@ const INLINE_PLANS_A_SWEEP = 100;
 /** The same use cases in this process, over memory: nothing survives it (DESIGN 8). */
 export function openInline(config: Config, log: Logger): Engine {
   const store = openMemoryStore({ outboxCap: Number.POSITIVE_INFINITY });
-  const executor = createExecutor(store, config, processName());
+  const executor = openRunners(config).then((runners) =>
+    createExecutor(store, config, processName(), runners),
+  );
   const onError = errorLogger(log);
   const queue: InlineQueue = new InlineQueue({
-    run: (job) => executor.run(job),
+    run: async (job) => (await executor).run(job),
     async decide(chunk) {
       await aggregator.decide(chunk);
       await store.outbox.trim(systemClock.now(), Number.POSITIVE_INFINITY, INLINE_EVENTS_KEPT);
@@ -115,3 +118,4 @@ export function openInline(config: Config, log: Logger): Engine {
 export type { Engine, FleetEngine } from './compose/engine.js';
 export { createExecutor, toolCallerOf } from './compose/executor.js';
 export { createAggregator, keeperOf, plansOf, registryOf } from './compose/plans.js';
+export { type OpenedRunners, openRunners } from './compose/runners.js';

@@ -15,7 +15,7 @@ import { loadScenario, sealScenario } from './core/scenario/load.js';
 import type { Scenario } from './core/scenario/model.js';
 import { subjectOf } from './core/subject.js';
 import { check } from './library/checked.js';
-import { type PlanFleet, planFleet } from './library/plans.js';
+import { type PlanFleet, planFleet, type ToolCalls } from './library/plans.js';
 import {
   type ErrorHandler,
   type EventHandler,
@@ -196,9 +196,16 @@ export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
   const engine =
     options.redis === undefined ? openInline(config, log) : await openFleet(config, options.redis, log);
   const subscriptions = new Subscriptions(engine.store.outbox, reporter(log, options.onError));
+  let caller: ReturnType<typeof toolCallerOf> | undefined;
+  const tools: ToolCalls = {
+    async call(...given) {
+      caller ??= toolCallerOf(engine);
+      return (await caller).call(...given);
+    },
+  };
   let closed = false;
   const methods: Omit<Fleet, 'on' | 'close'> = {
-    ...planFleet(registryOf(engine), plansOf(engine), toolCallerOf(engine)),
+    ...planFleet(registryOf(engine), plansOf(engine), tools),
     async judge(scenario, runs, judgeOptions = {}) {
       check('judge', { runs, options: judgeOptions });
       return judge(engine, scenario, runs, judgeOptions);
@@ -214,6 +221,7 @@ export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
     async close() {
       closed = true;
       await subscriptions.close();
+      await (await caller)?.close();
       await engine.close();
     },
   };

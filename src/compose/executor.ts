@@ -4,13 +4,11 @@ import { PlanExecutor } from '../app/plan/execute.js';
 import { Activations } from '../app/tools/activations.js';
 import { ToolCaller } from '../app/tools.js';
 import type { Store } from '../ports/store.js';
-import { LocalAnsibleRunner } from '../runners/ansible.js';
 import { CoalescingMatcher } from '../runners/coalescing-matcher.js';
 import { createMatcher } from '../runners/pattern-matcher.js';
 import { QuickJsInterpreter } from '../runners/quickjs.js';
 import type { Engine } from './engine.js';
-
-const ANSIBLE_GRACE_MS = 2000;
+import { type OpenedRunners, openRunners } from './runners.js';
 
 /** Code and transforms of this process; it costs nothing until it is first used. */
 export const interpreter = new QuickJsInterpreter();
@@ -18,34 +16,35 @@ export const interpreter = new QuickJsInterpreter();
 const matcherOf = ({ patterns }: Config) =>
   new CoalescingMatcher(createMatcher({ deadlineMs: patterns.deadline }));
 
-/** Calls tools in this process. */
-export function toolCallerOf({ config }: Pick<Engine, 'config'>): ToolCaller {
+function callerOf(config: Config, { tools, serves }: OpenedRunners): ToolCaller {
   const { platform, arch, version } = process;
-  const host = { serves: [], platform, arch, node: version };
-  return new ToolCaller({
-    interpreter,
-    matcher: matcherOf(config),
-    tools: { runners: {}, missing: {} },
-    activations: new Activations({ interpreter, host }),
-  });
+  const host = { serves, platform, arch, node: version };
+  const activations = new Activations({ interpreter, host });
+  return new ToolCaller({ interpreter, matcher: matcherOf(config), tools, activations });
+}
+
+/** Calls tools in this process, with the runners of this host; to be closed. */
+export async function toolCallerOf({ config }: Pick<Engine, 'config'>): Promise<ToolCaller> {
+  return callerOf(config, await openRunners(config));
 }
 
 /** Runs packs of checks, of runs and of plans. */
-export function createExecutor(store: Store, config: Config, worker: string): Executor {
-  const { ansible } = config;
+export function createExecutor(
+  store: Store,
+  config: Config,
+  worker: string,
+  runners: OpenedRunners,
+): Executor {
   const common = {
     store: store.evaluations,
     worker,
     poisonousAfter: config.worker.poisonous_after,
   };
+  const tools = callerOf(config, runners);
   return new Executor({
     ...common,
     matcher: matcherOf(config),
-    ansible: new LocalAnsibleRunner({
-      deadlineMs: ansible.deadline,
-      graceMs: ANSIBLE_GRACE_MS,
-      outputCap: ansible.output_cap,
-    }),
-    plans: new PlanExecutor({ ...common, tools: toolCallerOf({ config }) }),
+    ...(runners.ansible === undefined ? {} : { ansible: runners.ansible }),
+    plans: new PlanExecutor({ ...common, tools }),
   });
 }

@@ -9,6 +9,7 @@ import { inputSchemaOf } from '../core/registry/closure.js';
 import { schemaProblems } from '../core/registry/json-schema.js';
 import type { Attachment, JsonObject, Kind } from '../core/registry/model.js';
 import type { Registered } from '../core/registry/register.js';
+import type { ReadOnly } from '../core/result.js';
 import type { PlanFilter } from '../ports/plans.js';
 import { check, refuse } from './checked.js';
 import type { SkillDefinition, ToolDefinition, ValidationDefinition } from './definitions.js';
@@ -77,7 +78,11 @@ export interface PlanFleet {
   /** Every attachment of a resource, with why it applies, does not, or what shadows it. */
   explain(resource: string, where?: { project?: string; plan?: string }): Promise<Explanation[]>;
   /** Calls a tool or validation in this process, outside of any plan. */
-  call(tool: string, input?: Partial<ToolInput>, signal?: AbortSignal): Promise<ToolAnswer>;
+  call(
+    tool: string,
+    input?: Partial<ToolInput>,
+    signal?: AbortSignal,
+  ): Promise<ToolAnswer & { readOnly: ReadOnly }>;
   /** Creates a plan before its strategy is made. */
   createPlan(
     plan: { plan?: string; project?: string; resources: string[] } & PlanOptions,
@@ -205,7 +210,10 @@ function registrationsOf(registry: RegistryService): Registrations {
   };
 }
 
-export function planFleet(registry: RegistryService, plans: PlanService, tools: ToolCaller): PlanFleet {
+/** What calls tools; opened when it is first needed. */
+export type ToolCalls = Pick<ToolCaller, 'call'>;
+
+export function planFleet(registry: RegistryService, plans: PlanService, tools: ToolCalls): PlanFleet {
   return {
     ...registrationsOf(registry),
     ...commandsOf(plans),

@@ -90,7 +90,7 @@ async function inputOf(tool: ResolvedTool, { given, options, subject }: Call): P
 async function run({ engine }: Asked, tool: ResolvedTool, call: Call): Promise<number> {
   const input = await inputOf(tool, call);
   const interrupt = onInterrupt(() => say('sluice: interrupted; ending the call'));
-  const caller = toolCallerOf(engine);
+  const caller = await toolCallerOf(engine);
   try {
     const ran = await caller.call(tool, input, interrupt.signal).catch((error: unknown) => {
       throw interrupt.signal.aborted ? new SluiceError('INTERRUPTED', 'The call was interrupted.') : error;
