@@ -144,6 +144,7 @@ async function judge(
     strict: options.strict ?? false,
     from: options.from ?? 'direct',
     informationalErrors: config.evaluation.informational_errors,
+    ...(config.evaluation.require_enforced ? { requireEnforced: true } : {}),
   } as const;
   const opening = openingOf(
     options.batch ?? ulid(),

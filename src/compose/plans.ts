@@ -40,6 +40,7 @@ function policyOf({ plans, evaluation }: Config): PlanPolicy {
     escalations: plans.escalations,
     errorRetries: plans.error_retries,
     requireValidations: plans.require_validations,
+    ...(plans.require_enforced ? { requireEnforced: true } : {}),
     deadlines: { strategize, execute, fix, escalated },
     evaluationDeadline: evaluation.deadline,
     retention: plans.retention,

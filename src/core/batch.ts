@@ -34,6 +34,8 @@ export function openingConflicts(standing: BatchOpening, wanted: BatchOpening): 
     const [was, is] = [standing.options[key], wanted.options[key]];
     if (was !== is) conflicts.push(`${key} was ${was}, now ${is}`);
   }
+  const [held, holds] = [standing, wanted].map(({ options }) => options.requireEnforced === true);
+  if (held !== holds) conflicts.push(`requireEnforced was ${held}, now ${holds}`);
   for (const [key, digest] of Object.entries(wanted.scenarios)) {
     const was = Object.hasOwn(standing.scenarios, key) ? standing.scenarios[key] : undefined;
     if (was === undefined) conflicts.push(`scenario ${key} is not part of it`);

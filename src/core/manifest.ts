@@ -8,6 +8,8 @@ export interface EvaluationOptions {
   from: 'gateway' | 'message' | 'direct';
   /** `block`: an error in an informational rule closes the compliance gate (DESIGN 3.4). */
   informationalErrors: 'ignore' | 'block';
+  /** A required check passes only where something kept it from writing (DESIGN 6.2); absent: no. */
+  requireEnforced?: boolean;
 }
 
 /** One evaluation as its manifest names it. */

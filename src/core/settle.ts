@@ -89,8 +89,16 @@ export function missingResult(): CheckResult {
   return { outcome: 'error', message, data: {}, ...NOTHING_RAN };
 }
 
+/** What is asked of a check's result besides being one. */
+interface Demands {
+  /** A vacuous pass is a fail. */
+  strict: boolean;
+  /** A pass counts only where something kept the run from writing (DESIGN 6.2). */
+  enforced: boolean;
+}
+
 /** One trustworthy result from what a worker left for a check: missing or malformed is an error. Never throws. */
-export function settleOne(raw: unknown, strict: boolean): CheckResult {
+export function settleOne(raw: unknown, { strict, enforced }: Demands): CheckResult {
   if (raw === undefined || raw === null) return missingResult();
   const parsed = parsedResult(raw);
   if (parsed === undefined || parsed.outcome === 'skipped') {
@@ -99,6 +107,10 @@ export function settleOne(raw: unknown, strict: boolean): CheckResult {
   }
   if (strict && parsed.outcome === 'pass' && parsed.data.vacuous === true) {
     return { ...parsed, outcome: 'fail', message: `${parsed.message}; --strict fails vacuous passes` };
+  }
+  if (enforced && parsed.outcome === 'pass' && parsed.read_only === 'declared') {
+    const message = `${parsed.message}; this does not count, because nothing kept the check from writing (require_enforced)`;
+    return { ...parsed, outcome: 'error', message, data: { ...parsed.data, reason: 'not_enforced' } };
   }
   return parsed;
 }
@@ -116,7 +128,8 @@ function parsedResult(raw: unknown): CheckResult | undefined {
 /**
  * One trustworthy result per rule, in rule order, from what the workers left at each position.
  * Missing or malformed ones are errors, skipped rules are skipped whatever came, and with
- * `strict` vacuous passes fail but stay marked (DESIGN 3.2.3, 3.2.6, 3.5, 5.4). Never throws;
+ * `strict` vacuous passes fail but stay marked, and with `requireEnforced` a required pass that nothing
+ * kept from writing is an error (DESIGN 3.2.3, 3.2.6, 3.5, 5.4, 6.2). Never throws;
  * settling what is settled changes nothing.
  */
 export function settleResults(
@@ -126,7 +139,12 @@ export function settleResults(
 ): CheckResult[] {
   const came = Array.isArray(raw) ? raw : [];
   return scenario.rules.map((rule, position) => {
-    if (!isSkipped(rule, options)) return settleOne(came[position], options.strict);
+    if (!isSkipped(rule, options)) {
+      // An ansible rule counts in a gate whatever its `required` (DESIGN 3.3).
+      const counts = rule.required || rule.validator === 'ansible';
+      const enforced = counts && options.requireEnforced === true;
+      return settleOne(came[position], { strict: options.strict, enforced });
+    }
     const message =
       'skipped: gateway rules apply only to runs that came in through the gateway (--from gateway)';
     return { outcome: 'skipped', message, data: {}, ...NOTHING_RAN };

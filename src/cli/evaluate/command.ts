@@ -156,5 +156,6 @@ function optionsOf(raw: RawEvaluateOptions, settings: EvaluateSettings, config: 
     strict: raw.strict === true,
     from: settings.from,
     informationalErrors: config.evaluation.informational_errors,
+    ...(config.evaluation.require_enforced ? { requireEnforced: true } : {}),
   };
 }

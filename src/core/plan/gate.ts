@@ -37,7 +37,10 @@ export interface PlanJudgement {
  */
 export function settlePlanResults(manifest: PlanManifest, raw: readonly unknown[]): CheckResult[] {
   const came = Array.isArray(raw) ? raw : [];
-  return manifest.checks.map((_, position) => settleOne(came[position], false));
+  return manifest.checks.map(({ mode }, position) => {
+    const enforced = manifest.requireEnforced === true && mode === 'required';
+    return settleOne(came[position], { strict: false, enforced });
+  });
 }
 
 /**

@@ -38,6 +38,7 @@ export function planChunk(
       earlier,
       unvalidated,
       requireValidations: state.policy.requireValidations,
+      ...(state.policy.requireEnforced === true ? { requireEnforced: true } : {}),
     },
   };
 }

@@ -30,6 +30,8 @@ export interface PlanPolicy {
   errorRetries: number;
   /** A resource without any validation keeps the gate shut. */
   requireValidations: boolean;
+  /** A required check passes only where something kept it from writing (DESIGN 6.2); absent: no. */
+  requireEnforced?: boolean;
   /** Milliseconds that each waiting phase may last. */
   deadlines: { strategize: number; execute: number; fix: number; escalated: number };
   /** Milliseconds after which an evaluation is decided with what there is. */
@@ -79,6 +81,7 @@ export interface PlanManifest {
   /** Resources without any validation. */
   unvalidated: string[];
   requireValidations: boolean;
+  requireEnforced?: boolean;
 }
 
 /** A plan as it stands; changed by compare-and-set on its revision alone. */

@@ -27,6 +27,20 @@ describe('settleResults', () => {
     expect(settleResults(scenario, GATEWAY, [OK, OK, OK])[0]).toEqual(OK);
   });
 
+  it('lets required and ansible rules pass only where something kept them from writing, when that is demanded', () => {
+    const declared = { ...OK, read_only: 'declared' as const };
+    const demanding = { ...DIRECT, requireEnforced: true };
+    const outcomes = settleResults(scenario, demanding, [declared, declared, declared]);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['skipped', 'error', 'pass']);
+    const playbook = scenarioWith(
+      { job: [{ label: 'p', validator: 'ansible', ansiblePath: 'p.yml', required: false }] },
+      { key: 'k' },
+    );
+    const [first] = settleResults(playbook, demanding, [declared]);
+    expect(first).toMatchObject({ outcome: 'error', data: { reason: 'not_enforced' } });
+    expect(settleResults(playbook, demanding, [OK])[0]?.outcome).toBe('pass');
+  });
+
   it('makes what is missing an error', () => {
     for (const raw of [[], [OK], [OK, undefined, null]]) {
       const settled = settleResults(scenario, GATEWAY, raw);

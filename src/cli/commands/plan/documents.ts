@@ -25,6 +25,7 @@ export function planDocument(plan: PlanState): Document {
     gate: plan.gate,
     guidance: plan.guidance,
     require_validations: policy.requireValidations,
+    require_enforced: policy.requireEnforced === true,
     deadline: plan.deadline === null ? null : isoTime(plan.deadline),
     created_at: isoTime(plan.createdAt),
     updated_at: isoTime(plan.updatedAt),

@@ -168,6 +168,18 @@ describe('settling', () => {
     expect(settlePlanResults(manifest, kept)).toEqual(kept);
   });
 
+  it('lets a required check pass only where something kept it from writing, when that is demanded', () => {
+    const declared = (outcome: Outcome) => ({ ...result(outcome), read_only: 'declared' as const });
+    const demanding = { ...manifest, requireEnforced: true };
+    const raw = [declared('pass'), declared('fail'), declared('pass')];
+    const settled = settlePlanResults(demanding, raw);
+    expect(settled.map(({ outcome }) => outcome)).toEqual(['error', 'fail', 'pass']);
+    expect(settled[0]?.data.reason).toBe('not_enforced');
+    expect(settlePlanResults(demanding, [result('pass')])[0]?.outcome).toBe('pass');
+    expect(settlePlanResults(manifest, raw)).toEqual(raw);
+    expect(settlePlanResults(demanding, settled)).toEqual(settled);
+  });
+
   it('never throws, and never passes what is malformed', () => {
     fc.assert(
       fc.property(fc.array(fc.anything(), { maxLength: 4 }), (raw) => {
