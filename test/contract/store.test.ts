@@ -433,20 +433,4 @@ describe.each(adapters)('the store on $name', ({ open }) => {
       expect(await outboxIds()).toEqual(['e0', 'notice']);
     });
   });
-
-  it('keeps a roster of who beat lately', async () => {
-    await store.roster.beat('worker', 'a/b', NOW);
-    await store.roster.beat('aggregator', 'x', NOW + 5);
-    await store.roster.beat('worker', 'old', NOW - 100);
-    const alive = await store.roster.alive(NOW);
-    expect(alive).toHaveLength(2);
-    expect(alive).toEqual(
-      expect.arrayContaining([
-        { role: 'worker', id: 'a/b' },
-        { role: 'aggregator', id: 'x' },
-      ]),
-    );
-    await store.roster.leave('worker', 'a/b');
-    expect(await store.roster.alive(NOW)).toEqual([{ role: 'aggregator', id: 'x' }]);
-  });
 });

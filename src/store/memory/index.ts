@@ -1,9 +1,10 @@
 import type { Store } from '../../ports/store.js';
 import { MemoryBatches } from './batches.js';
 import { MemoryEvaluations } from './evaluations.js';
-import { MemoryOutbox, MemoryRoster } from './outbox.js';
+import { MemoryOutbox } from './outbox.js';
 import { MemoryPlans } from './plans.js';
 import { MemoryRegistry } from './registry.js';
+import { MemoryRoster } from './roster.js';
 import { MemoryState } from './state.js';
 import { MemoryUnserved } from './unserved.js';
 
@@ -18,7 +19,7 @@ export function openMemoryStore(options: { outboxCap: number }): Store {
     roster: new MemoryRoster(),
     registry,
     plans: new MemoryPlans(state, registry),
-    unserved: new MemoryUnserved(),
+    unserved: new MemoryUnserved(state),
     durable: false,
     async close() {},
   };

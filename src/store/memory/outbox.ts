@@ -1,5 +1,5 @@
 import type { OutboxEvent } from '../../core/events.js';
-import type { LivingRole, Outbox, OutboxEntry, RoleName, Roster } from '../../ports/store.js';
+import type { Outbox, OutboxEntry } from '../../ports/store.js';
 import type { MemoryState } from './state.js';
 
 const order = (position: string): number => Number.parseInt(position || '0', 10);
@@ -122,24 +122,5 @@ export class MemoryOutbox implements Outbox {
   ): Promise<void> {
     this.#dead.set(name, [...(this.#dead.get(name) ?? []), { entry, reason, at: now }]);
     if (notice !== undefined) this.#state.append([notice]);
-  }
-}
-
-/** Heartbeats in memory. */
-export class MemoryRoster implements Roster {
-  readonly #beats = new Map<string, { role: RoleName; id: string; at: number }>();
-
-  async beat(role: RoleName, id: string, now: number): Promise<void> {
-    this.#beats.set(`${role}/${id}`, { role, id, at: now });
-  }
-
-  async leave(role: RoleName, id: string): Promise<void> {
-    this.#beats.delete(`${role}/${id}`);
-  }
-
-  async alive(since: number): Promise<LivingRole[]> {
-    return [...this.#beats.values()]
-      .filter((beat) => beat.at >= since)
-      .map(({ role, id }) => ({ role, id, serves: [] }));
   }
 }

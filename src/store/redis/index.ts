@@ -55,7 +55,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     roster: new RedisRoster(context),
     registry: new RedisRegistry(context),
     plans: new RedisPlans(context),
-    unserved: new RedisUnserved(),
+    unserved: new RedisUnserved(context),
     durable: true,
     async close() {
       for (const own of waiting.values()) own.disconnect();

@@ -1,9 +1,10 @@
+import type { Need } from '../../core/registry/needs.js';
 import type { LivingRole, RoleName, Roster } from '../../ports/store.js';
-import type { RedisContext } from './context.js';
+import { type RedisContext, unwrap } from './context.js';
 
 const FORGOTTEN_MS = 3_600_000;
 
-/** Heartbeats in a sorted set by time. */
+/** Heartbeats in a sorted set by time, and beside it what each serves. */
 export class RedisRoster implements Roster {
   readonly #context: RedisContext;
 
@@ -15,21 +16,37 @@ export class RedisRoster implements Roster {
     return `${this.#context.prefix}roles`;
   }
 
-  async beat(role: RoleName, id: string, now: number): Promise<void> {
-    const { client } = this.#context;
-    await client.zadd(this.#key, now, `${role}/${id}`);
-    await client.zremrangebyscore(this.#key, '-inf', now - FORGOTTEN_MS);
+  async beat(role: RoleName, id: string, now: number, serves: readonly Need[] = []): Promise<void> {
+    const { scripts, prefix } = this.#context;
+    await scripts.beat(prefix, `${role}/${id}`, now, JSON.stringify(serves), now - FORGOTTEN_MS);
   }
 
   async leave(role: RoleName, id: string): Promise<void> {
-    await this.#context.client.zrem(this.#key, `${role}/${id}`);
+    const member = `${role}/${id}`;
+    const leaving = this.#context.client.multi().zrem(this.#key, member).hdel(`${this.#key}:serves`, member);
+    unwrap(await leaving.exec());
   }
 
   async alive(since: number): Promise<LivingRole[]> {
-    const members = await this.#context.client.zrangebyscore(this.#key, since, '+inf');
-    return members.map((member) => {
+    const { client } = this.#context;
+    const members = await client.zrangebyscore(this.#key, since, '+inf');
+    if (members.length === 0) return [];
+    const serves = await client.hmget(`${this.#key}:serves`, ...members);
+    return members.map((member, i) => {
       const at = member.indexOf('/');
-      return { role: member.slice(0, at) as RoleName, id: member.slice(at + 1), serves: [] };
+      const role = member.slice(0, at) as RoleName;
+      return { role, id: member.slice(at + 1), serves: needsIn(serves[i]) };
     });
+  }
+}
+
+/** Another version may have written it: what cannot be read serves nothing. */
+function needsIn(json: string | null | undefined): Need[] {
+  if (!json) return [];
+  try {
+    const value: unknown = JSON.parse(json);
+    return Array.isArray(value) ? value.filter((need) => typeof need === 'string') : [];
+  } catch {
+    return [];
   }
 }

@@ -14,6 +14,9 @@ const NAMES = [
   'change-registry',
   'read-registry',
   'step-plan',
+  'beat',
+  'note-unserved',
+  'list-unserved',
 ] as const;
 
 /** Name of a script in `src/store/lua`. */
