@@ -34,13 +34,25 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'hostile',
+          include: ['test/hostile/**/*.test.ts'],
+          setupFiles: ['test/support/own-tmpdir.ts'],
+          pool: 'forks',
+          maxWorkers: 2,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        test: {
           name: 'chaos',
           include: ['test/chaos/**/*.test.ts'],
           pool: 'forks',
           fileParallelism: false,
           testTimeout: 180_000,
           hookTimeout: 60_000,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
     ],
