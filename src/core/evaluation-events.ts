@@ -16,7 +16,7 @@ interface About {
   attempt: number;
 }
 
-function about(chunk: Chunk, entry: ManifestEntry, scenarioKey: string): About {
+export function about(chunk: Chunk, entry: ManifestEntry, scenarioKey: string): About {
   return {
     evaluation: entry.id,
     batch: chunk.batch,

@@ -13,6 +13,7 @@ export const EVENT_VERSION = '.v1';
 /** Every event of this version, without prefix and version (DESIGN 7). */
 export const EVENT_NAMES = [
   'evaluation.accepted',
+  'evaluation.unserved',
   'evaluation.passed',
   'evaluation.failed',
   'advisory.raised',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { EventName } from '../events.js';
 import { OUTCOMES } from '../result.js';
+import { unservedShape } from '../routing.js';
 import { PHASES, type PlanEventName } from './model.js';
 
 const phase = z.enum(PHASES);
@@ -161,6 +162,7 @@ const decided = evaluation.extend({
 /** Data of the events of a plan's evaluations, by the event's name. */
 export const planEvaluationData = {
   'evaluation.accepted': evaluation.extend({ checks: z.number().int().min(0) }),
+  'evaluation.unserved': evaluation.extend(unservedShape),
   'evaluation.passed': decided,
   'evaluation.failed': decided,
   'advisory.raised': evaluation.extend({

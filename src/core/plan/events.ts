@@ -60,7 +60,7 @@ export function planEvent(
 }
 
 /** What every event of a plan's evaluation says of it. */
-function aboutEvaluation(chunk: Chunk, plan: PlanManifest): Record<string, unknown> {
+export function aboutEvaluation(chunk: Chunk, plan: PlanManifest): Record<string, unknown> {
   return {
     evaluation: chunk.id,
     plan: plan.plan,
