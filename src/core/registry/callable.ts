@@ -4,6 +4,7 @@ import { childPath } from '../scenario/json-scan.js';
 import { readCapability } from './capability.js';
 import { HOOK_FIELDS, RETRY_FIELDS, SHAPES } from './document.js';
 import { own, type Raw, type Report, readFields, readObject, type Shape, wrongType } from './fields.js';
+import { readGraph } from './graph.js';
 import { problemsOfSchema } from './json-schema.js';
 import { fullName } from './lookup.js';
 import type {
@@ -23,7 +24,7 @@ import { formatTimeout, longestTimeout, parseTimeout } from './timeout.js';
 const TOOL_FIELDS: Shape = pick(
   SHAPES.tool,
   ['description', 'source', 'validator', 'code', 'command', 'mcp_server', 'mcp_tool_name'],
-  ['annotations', 'graph', 'input_schema', 'output_schema', 'idempotent', 'timeout'],
+  ['annotations', 'input_schema', 'output_schema', 'idempotent', 'timeout'],
 );
 const VALIDATION_FIELDS: Shape = {
   ...TOOL_FIELDS,
@@ -52,6 +53,7 @@ export function readCallable(
   const capability = readCapability(raw, { kind, source, annotations }, report);
   const hooks = readObject(HOOK_FIELDS, own(raw, 'lifecycle'), 'lifecycle', report) ?? {};
   const timeout = readTimeout(fields.timeout, source, report);
+  const graph = readGraph(own(raw, 'graph'), report);
   const { source: _source, timeout: _timeout, wraps, ...rest } = fields;
   const tool = {
     ...rest,
@@ -62,6 +64,7 @@ export function readCallable(
     lifecycle: hooks as LifecycleHooks,
     ...(slots === undefined ? {} : { resource_slots: slots }),
     ...(timeout === undefined ? {} : { timeout_ms: timeout }),
+    ...(graph === undefined ? {} : { graph }),
     idempotent: fields.idempotent ?? capability.read_only,
   };
   if (kind === 'tool') return tool as unknown as ToolDocument;

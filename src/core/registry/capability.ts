@@ -23,7 +23,8 @@ interface About {
 /**
  * What a tool may do to the world, from flags at the top or under `capability:` (DESIGN 4.1, 4.2). What
  * the document leaves open is taken from what runs: code and built-in validators can change nothing, a
- * validation may not, an MCP tool does what its annotations say, and all else is taken to write.
+ * validation may not, a graph calls nothing that writes, an MCP tool does what its annotations say, and
+ * all else is taken to write.
  */
 export function readCapability(raw: Raw, about: About, report: Report): Capability {
   const declared = declarations(raw, report);
@@ -85,9 +86,9 @@ function refuseContradiction({ read_only, writes }: Declarations, report: Report
   report({ code: 'CAPABILITY_CONFLICT', path: writes.path, message, found: 'true' });
 }
 
-/** A tool that can do no harm, or whose server says so. */
+/** A tool that can do no harm, whose server says so, or whose nodes are held to it when it is registered. */
 function isHarmless({ source, annotations }: About): boolean {
-  if (source === 'code' || source === 'builtin') return true;
+  if (source === 'code' || source === 'builtin' || source === 'graph') return true;
   return source === 'mcp' && annotations !== undefined && saysReadOnly(annotations);
 }
 
@@ -119,8 +120,9 @@ function checkAnnotations(declared: Declarations, { kind, annotations }: About, 
 function checkNetwork({ network }: Declarations, source: Source | undefined, report: Report): void {
   if (network?.value !== true) return;
   const { path } = network;
-  if (source === 'wrapped') {
-    const message = 'is inherited: whether the wrapped tool has the network is its own declaration';
+  if (source === 'wrapped' || source === 'graph') {
+    const whose = source === 'wrapped' ? 'the wrapped tool' : 'the tool of a node';
+    const message = `is inherited: whether ${whose} has the network is its own declaration`;
     report({ code: 'INHERITED_FIELD', path, message });
   } else if (source === 'code' || source === 'builtin') {
     const message = `contradicts source ${source}, which has no network`;

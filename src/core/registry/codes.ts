@@ -52,12 +52,25 @@ export const REGISTRY_CODES = {
   MAPPING_INCOMPLETE: 'A required argument of the wrapped tool could never be given.',
   MAPPING_UNSUPPORTED: 'The schema of the wrapped tool says things that a mapping cannot follow.',
 
-  UNKNOWN_TOOL: 'The skill lists a tool that is not registered.',
+  UNKNOWN_TOOL: 'The skill lists, or the graph calls, a tool that is not registered.',
   DUPLICATE_MEMBER: 'The skill lists a tool twice.',
 
+  BAD_POINTER: 'What a graph takes a value from is no JSON pointer, or leads nowhere.',
+  UNKNOWN_NODE: 'The graph has no node of this id.',
+  GRAPH_CYCLE: 'A node would wait for itself, or a graph would contain itself.',
+  GRAPH_TOO_DEEP: 'More than five graphs would be nested in each other.',
+  GRAPH_TOO_LARGE: 'A graph would make more than 1000 calls, or be larger than 4 MiB with all that it calls.',
+  GRAPH_WRITING:
+    'A graph that is read-only calls a tool that writes, or of which nothing says that it does not.',
+  GRAPH_UNDECIDED: 'Nothing in the graph of a validation says whether it passes.',
+  ARGUMENT_UNKNOWN: 'The tool of a node, or the graph itself, has no argument of this name.',
+  ARGUMENT_MISSING: 'An argument that the tool of a node requires is not given.',
+  ARGUMENT_VALUE: 'The fixed value of an argument does not fit the tool of a node.',
+
   BREAKS_WRAPPER: 'A validation that wraps the tool could no longer be registered.',
+  BREAKS_GRAPH: 'A graph that calls the tool could no longer be registered.',
   BREAKS_ATTACHMENT: 'An attachment’s arguments or slot would no longer fit.',
-  IN_USE: 'The document is wrapped by a validation, or listed by a skill.',
+  IN_USE: 'The document is wrapped by a validation, called by a graph, or listed by a skill.',
   NOT_FOUND: 'There is no document of this kind and name that could be removed.',
 
   VALUE_MISSING: 'A value is missing that the schema requires.',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { graphField } from './graph-schema.js';
 import { type Kind, MODES, SOURCES } from './model.js';
 
 /** Most fixes that a validation may ask for, and most times that a failure is confirmed. */
@@ -27,7 +28,7 @@ export const FLAG_FIELDS = {
     .boolean()
     .optional()
     .describe(
-      'It changes nothing. Default: true for validations, code and validators; by annotations for mcp; else false',
+      'It changes nothing. Default: true for validations, code, validators and graphs; by annotations for mcp; else false',
     ),
   writes: z
     .boolean()
@@ -98,10 +99,7 @@ const toolShape = {
     .record(z.string(), z.unknown())
     .optional()
     .describe('Source mcp: what the server says of the tool, such as {"readOnlyHint": true}'),
-  graph: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe('Source graph: tools and how they feed each other'),
+  graph: graphField.optional(),
   timeout: z
     .string()
     .optional()

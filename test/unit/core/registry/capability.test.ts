@@ -10,6 +10,11 @@ const mcp = (more: Record<string, unknown> = {}) => ({
   mcp_tool_name: 'n',
   ...more,
 });
+const graph = (more: Record<string, unknown> = {}) => ({
+  name: 't',
+  graph: { nodes: { a: { tool: 'builtin/task_count', arguments: { max: { value: 3 } } } } },
+  ...more,
+});
 const code = (more: Record<string, unknown> = {}) => ({ name: 't', code: CODE, ...more });
 
 describe('a tool', () => {
@@ -17,7 +22,8 @@ describe('a tool', () => {
     ['that is code can change nothing', code(), READ_ONLY],
     ['that is a built-in validator can change nothing', { name: 't', validator: 'task_count' }, READ_ONLY],
     ['that is a command is taken to write', command(), WRITING],
-    ['that is a graph is taken to write', { name: 't', graph: {} }, WRITING],
+    ['that is a graph is held to change nothing', graph(), READ_ONLY],
+    ['that is a graph may be declared to write', graph({ writes: true }), WRITING],
     ['that is an MCP tool without annotations is taken to write', mcp(), WRITING],
     ['that is declared read-only does not write', command({ read_only: true }), READ_ONLY],
     ['that is declared not to write is read-only', command({ capability: { writes: false } }), READ_ONLY],

@@ -7,6 +7,11 @@ import { CODE, given, refusals, TRANSFORM } from './build.js';
 const ajv = new Ajv2020({ allErrors: true, strict: true, strictRequired: false, allowUnionTypes: true });
 const accepts = Object.fromEntries(KINDS.map((kind) => [kind, ajv.compile(documentJsonSchemas[kind]())]));
 
+const COUNT = { tool: 'builtin/task_count', arguments: { scope: { value: 'job' }, max: { value: 3 } } };
+const GRAPH = {
+  nodes: { a: { ...COUNT, subject: { from: '/subject/run' } }, b: { ...COUNT, needs: ['a'] } },
+};
+
 function isAccepted(kind: Kind, value: unknown): boolean {
   return accepts[kind]?.(value) === true;
 }
@@ -19,7 +24,9 @@ describe('the JSON Schemas of documents', () => {
       { kind: 'tool', name: 't', command: ['a', 'b'], capability: { network: true, 'x-why': 'feeds' } },
     ],
     ['tool', { name: 't', mcp_server: 's', mcp_tool_name: 't', annotations: {}, read_only: false }],
-    ['tool', { name: 't', graph: {}, resource_slots: [{ name: 'r' }], lifecycle: { discover: CODE } }],
+    ['tool', { name: 't', code: CODE, resource_slots: [{ name: 'r' }], lifecycle: { discover: CODE } }],
+    ['tool', { name: 't', graph: GRAPH, 'x-why': 1 }],
+    ['validation', { name: 'v', graph: { ...GRAPH, output: { from: '/nodes/b/x~1y' }, 'x-why': 1 } }],
     ['validation', { name: 'v', code: CODE, mode: 'informational', retry: { limit: 0 }, confirm: 10 }],
     [
       'validation',

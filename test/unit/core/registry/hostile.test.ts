@@ -91,7 +91,9 @@ describe('a hostile document', () => {
   });
 
   it('at the limits is accepted', () => {
-    expect(refusals(given('tool', { name: 'd', graph: nested(62) }))).toEqual([]);
+    const annotations = { readOnlyHint: true, ...(nested(62) as object) };
+    const remote = { name: 'd', mcp_server: 's', mcp_tool_name: 't', annotations };
+    expect(refusals(given('tool', remote))).toEqual([]);
     expect(refusals(given('tool', { name: 'd', code: 'x'.repeat(261_000) }))).toEqual([]);
   });
 

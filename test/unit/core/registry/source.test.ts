@@ -6,7 +6,15 @@ const SOURCES: [string, Record<string, unknown>][] = [
   ['command', { command: ['x'], read_only: true }],
   ['code', { code: CODE }],
   ['mcp', { mcp_server: 's', mcp_tool_name: 't', annotations: { readOnlyHint: true } }],
-  ['graph', { graph: {} }],
+  [
+    'graph',
+    {
+      graph: {
+        nodes: { a: { tool: 'builtin/task_count', arguments: { max: { value: 3 } } } },
+        output: { from: '/nodes/a' },
+      },
+    },
+  ],
 ];
 
 describe('the source', () => {

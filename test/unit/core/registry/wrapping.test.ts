@@ -56,7 +56,6 @@ describe('wrapping', () => {
   it.each<[string, Record<string, unknown>]>([
     ['writes', { writes: true }],
     ['is a command without a declaration', { code: undefined, command: ['x'] }],
-    ['is a graph without a declaration', { code: undefined, graph: {} }],
     ['is not read-only', { read_only: false, writes: false }],
     ['is of MCP, without annotations', { code: undefined, mcp_server: 's', mcp_tool_name: 't' }],
     [
