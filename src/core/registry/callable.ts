@@ -7,6 +7,7 @@ import { own, type Raw, type Report, readFields, readObject, type Shape, wrongTy
 import { readGraph } from './graph.js';
 import { problemsOfSchema } from './json-schema.js';
 import { fullName } from './lookup.js';
+import { readMcpArguments } from './mcp-arguments.js';
 import type {
   CallableDocument,
   JsonObject,
@@ -16,14 +17,16 @@ import type {
   ToolDocument,
   ValidationDocument,
 } from './model.js';
+import { readProcessFields } from './process-fields.js';
 import { readSlots, tooManyRequired } from './slots.js';
-import { readSource } from './source.js';
+import { isPure, readSource } from './source.js';
 import { formatTimeout, longestTimeout, parseTimeout } from './timeout.js';
 
 /** Fields whose value is taken as its schema gives it. */
 const TOOL_FIELDS: Shape = pick(
   SHAPES.tool,
-  ['description', 'source', 'validator', 'code', 'command', 'mcp_server', 'mcp_tool_name'],
+  ['description', 'source', 'validator', 'code', 'mcp_server', 'mcp_tool_name'],
+  ['command', 'shell', 'output', 'snapshot_files'],
   ['annotations', 'input_schema', 'output_schema', 'idempotent', 'timeout'],
 );
 const VALIDATION_FIELDS: Shape = {
@@ -48,15 +51,19 @@ export function readCallable(
   const tooMany = kind === 'validation' ? tooManyRequired(slots ?? []) : undefined;
   if (tooMany !== undefined) report({ ...tooMany, path: 'resource_slots' });
   refuseInherited(raw, source, report);
-  checkSchemas(fields, report);
+  const unsound = checkSchemas(fields, report);
   const annotations = fields.annotations as JsonObject | undefined;
-  const capability = readCapability(raw, { kind, source, annotations }, report);
+  const { validator } = fields;
+  const capability = readCapability(raw, { kind, source, validator, annotations }, report);
   const hooks = readObject(HOOK_FIELDS, own(raw, 'lifecycle'), 'lifecycle', report) ?? {};
   const timeout = readTimeout(fields.timeout, source, report);
   const graph = readGraph(own(raw, 'graph'), report);
+  const values = readMcpArguments(own(raw, 'arguments'), report);
+  const process = readProcessFields(raw, fields, !unsound.includes('input_schema'), report);
   const { source: _source, timeout: _timeout, wraps, ...rest } = fields;
   const tool = {
     ...rest,
+    ...process,
     kind,
     name,
     source: source ?? 'code',
@@ -65,6 +72,7 @@ export function readCallable(
     ...(slots === undefined ? {} : { resource_slots: slots }),
     ...(timeout === undefined ? {} : { timeout_ms: timeout }),
     ...(graph === undefined ? {} : { graph }),
+    ...(values === undefined ? {} : { arguments: values }),
     idempotent: fields.idempotent ?? capability.read_only,
   };
   if (kind === 'tool') return tool as unknown as ToolDocument;
@@ -87,16 +95,22 @@ function refuseInherited(raw: Raw, source: Source | undefined, report: Report): 
   if (source === 'wrapped') {
     for (const field of ['input_schema', 'resource_slots'])
       refuse(field, 'is inherited from the wrapped tool; leave it out');
-  } else if (source === 'builtin') refuse('input_schema', 'is that of the validator; leave it out');
+  } else if (source === 'builtin' && isPure(own(raw, 'validator')))
+    refuse('input_schema', 'is that of the validator; leave it out');
 }
 
-function checkSchemas(fields: Record<string, unknown>, report: Report): void {
+/** Names of the schemas that are none. */
+function checkSchemas(fields: Record<string, unknown>, report: Report): string[] {
+  const unsound: string[] = [];
   for (const field of ['input_schema', 'output_schema']) {
     const schema = fields[field];
     if (schema === undefined) continue;
     const problems = problemsOfSchema(schema, field);
     for (const problem of problems) report(problem);
-    if (problems.length > 0) continue;
+    if (problems.length > 0) {
+      unsound.push(field);
+      continue;
+    }
     const type = isPlainObject(schema) ? schema.type : undefined;
     const takesObjects = type === undefined || [type].flat().includes('object');
     if (field === 'input_schema' && !takesObjects) {
@@ -104,6 +118,7 @@ function checkSchemas(fields: Record<string, unknown>, report: Report): void {
       report({ code: 'BAD_SCHEMA', path: 'input_schema.type', message, found: show(type) });
     }
   }
+  return unsound;
 }
 
 function readTimeout(given: unknown, source: Source | undefined, report: Report): number | undefined {

@@ -2,6 +2,7 @@ import { show } from '../problem.js';
 import { FLAG_FIELDS } from './document.js';
 import { own, type Raw, type Report, readFields, readObject } from './fields.js';
 import type { Capability, JsonObject, Kind, Source } from './model.js';
+import { isPure } from './source.js';
 
 type Flag = keyof Capability;
 const FLAGS = Object.keys(FLAG_FIELDS) as Flag[];
@@ -17,6 +18,8 @@ type Declarations = Partial<Record<Flag, Declared>>;
 interface About {
   kind: Exclude<Kind, 'skill'>;
   source: Source | undefined;
+  /** Of source `builtin`. */
+  validator: unknown;
   annotations: JsonObject | undefined;
 }
 
@@ -31,7 +34,7 @@ export function readCapability(raw: Raw, about: About, report: Report): Capabili
   if (about.kind === 'validation') refuseWriting(declared, report);
   else refuseContradiction(declared, report);
   if (about.source === 'mcp') checkAnnotations(declared, about, report);
-  checkNetwork(declared, about.source, report);
+  checkNetwork(declared, about, report);
   const { read_only, writes } = declared;
   const readOnly =
     about.kind === 'validation' || (read_only?.value ?? (writes && !writes.value) ?? isHarmless(about));
@@ -96,7 +99,7 @@ function isHarmless({ source, annotations }: About): boolean {
  * The defaults of the protocol hold: without readOnlyHint it is false, and without destructiveHint,
  * which then has a say, that is true.
  */
-function saysReadOnly({ readOnlyHint, destructiveHint }: JsonObject): boolean {
+export function saysReadOnly({ readOnlyHint, destructiveHint }: JsonObject): boolean {
   return readOnlyHint === true && destructiveHint !== true;
 }
 
@@ -117,14 +120,14 @@ function checkAnnotations(declared: Declarations, { kind, annotations }: About, 
   }
 }
 
-function checkNetwork({ network }: Declarations, source: Source | undefined, report: Report): void {
+function checkNetwork({ network }: Declarations, { source, validator }: About, report: Report): void {
   if (network?.value !== true) return;
   const { path } = network;
   if (source === 'wrapped' || source === 'graph') {
     const whose = source === 'wrapped' ? 'the wrapped tool' : 'the tool of a node';
     const message = `is inherited: whether ${whose} has the network is its own declaration`;
     report({ code: 'INHERITED_FIELD', path, message });
-  } else if (source === 'code' || source === 'builtin') {
+  } else if (source === 'code' || (source === 'builtin' && isPure(validator))) {
     const message = `contradicts source ${source}, which has no network`;
     report({ code: 'CAPABILITY_CONFLICT', path, message, found: 'true' });
   }

@@ -32,6 +32,13 @@ export const REGISTRY_CODES = {
   UNKNOWN_VALIDATOR: 'There is no built-in tool for a validator of this name.',
   NO_FUNCTION: 'A source is not a JavaScript function expression.',
 
+  UNKNOWN_PLACEHOLDER: 'A command has a placeholder that nothing can fill in.',
+  PLACEHOLDER_IN_SCRIPT: 'A script has a placeholder: its value would be read as code.',
+  BAD_VARIABLE: 'A variable of a command has a name that is none, or one that is Sluice’s.',
+  BAD_PATH: 'A path is not of the form that it must have, or leads where it must not.',
+  FILES_LISTED: 'Files are named by a list of paths where there is no folder to read them from.',
+  FILE_MISSING: 'A playbook or an inventory is not among the files of its document.',
+
   TOO_MANY_REQUIRED: 'A validation has two required resource slots, and an attachment binds one resource.',
 
   BAD_TIMEOUT: 'The timeout is no duration.',

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { OPENING, PLACEHOLDERS } from '../command/placeholders.js';
 import { graphField } from './graph-schema.js';
-import { type Kind, MODES, SOURCES } from './model.js';
+import { mcpArgumentsField } from './mcp-arguments.js';
+import { COMMAND_OUTPUTS, EXIT_MEANINGS, type Kind, MODES, SOURCES } from './model.js';
 
 /** Most fixes that a validation may ask for, and most times that a failure is confirmed. */
 const MOST_FIXES = 100;
@@ -21,6 +23,51 @@ const source = z
   .string()
   .min(1, 'must not be empty')
   .describe('JavaScript function expression, without modules, files, network and clock');
+
+const folderPath = z.string().regex(/^[^/~\\\u0000-][^\\\u0000]*$/);
+const fileContent = z.union([z.string(), z.strictObject({ base64: z.string() })]);
+
+/** Of commands and playbooks alone. */
+const PROCESS_FIELDS = {
+  shell: z
+    .boolean()
+    .optional()
+    .describe('Source command: its first part is a script for /bin/sh, the others are $1, $2 and so on'),
+  exit_codes: z
+    .record(z.string().regex(/^\d{1,3}$/), z.enum(EXIT_MEANINGS))
+    .optional()
+    .describe('Source command: what exit codes mean; default: 0 pass, 1 fail, all else error'),
+  output: z
+    .enum(COMMAND_OUTPUTS)
+    .optional()
+    .describe(
+      'Source command: what its result is. auto: {passed, message, data} where that is all it prints, else the exit code; json: what it prints, always; exit_code: never what it prints',
+    ),
+  env: z
+    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string())
+    .optional()
+    .describe('Source command: variables of its environment, besides PATH, HOME, TMPDIR, LANG and PWD'),
+  paths: z
+    .array(z.string().regex(/^\/[^\u0000]*$/))
+    .optional()
+    .describe('Source command: files and folders of the worker’s host that it reads, absolute'),
+  snapshot_files: z
+    .boolean()
+    .optional()
+    .describe(
+      'Source command: the files of the folder that is judged stand in its working folder, but never over its own files and never in .sluice/',
+    ),
+  files: z
+    .union([z.record(folderPath, fileContent), z.array(folderPath)])
+    .optional()
+    .describe(
+      'Source command, validator ansible: files in the working folder: text or {base64} by path, or a list of paths beside the document’s own file',
+    ),
+  playbook: folderPath.optional().describe('Validator ansible: the playbook, one of the files'),
+  inventory: folderPath
+    .optional()
+    .describe('Validator ansible: the inventory, one of the files or a folder of them; default: this host'),
+};
 
 /** What a document may declare of what its tool does to the world. */
 export const FLAG_FIELDS = {
@@ -86,15 +133,22 @@ const toolShape = {
     .optional()
     .describe('Places for resources; default: none, and any resource fits'),
   lifecycle: z.strictObject(HOOK_FIELDS).optional().describe('Functions that run at each point of its life'),
-  validator: z.string().optional().describe('Source builtin: name of a built-in validator'),
+  validator: z
+    .string()
+    .optional()
+    .describe('Source builtin: a built-in validator, ansible, or plugin/NAME for one of a plugin'),
   code: source.optional().describe('Source code: JavaScript, ({ args, subject, resource, slot }) => value'),
   command: z
     .array(z.string().regex(/^[^\u0000]*$/, 'must not contain a NUL character'))
     .min(1)
     .optional()
-    .describe('Source command: program and arguments'),
+    .describe(
+      `Source command: program and arguments; ${PLACEHOLDERS.join(', ')} are filled in, $${OPENING} is ${OPENING} itself`,
+    ),
+  ...PROCESS_FIELDS,
   mcp_server: z.string().min(1).optional().describe('Source mcp: name of the server'),
   mcp_tool_name: z.string().min(1).optional().describe('Source mcp: name of the tool there'),
+  arguments: mcpArgumentsField.optional(),
   annotations: z
     .record(z.string(), z.unknown())
     .optional()

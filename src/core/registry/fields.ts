@@ -25,6 +25,10 @@ export function own(raw: Raw, key: string): unknown {
 /** How fields are written that are often written otherwise. */
 const FORMS: Readonly<Record<string, string>> = {
   command: '[echo, hi]',
+  exit_codes: '{"2": fail}',
+  env: '{CI: "1"}',
+  paths: '[/opt/tools]',
+  files: '{check.sh: "the text"}',
   retry: '{limit: 3}',
   capability: '{read_only: true}',
   resource_slots: '[{name: repo, type: repo}]',
@@ -33,6 +37,7 @@ const FORMS: Readonly<Record<string, string>> = {
   input_schema: '{type: object, properties: {limit: {type: integer}}}',
   output_schema: '{type: object}',
   annotations: '{readOnlyHint: true}',
+  arguments: '{path: {from: /subject/path}, limit: {value: 3}}',
   tools: '[lint, builtin/task_count]',
 };
 

@@ -6,6 +6,9 @@ import type { CodedProblem, RegistryCode } from './codes.js';
 /** Largest document, in characters of JSON, and its deepest nesting. */
 const MOST_CHARACTERS = 256 * 1024;
 const MOST_LEVELS = 64;
+/** The key of a document whose characters are counted apart: what files may hold has a limit of its own. */
+const FILES = 'files';
+const MOST_FILE_CHARACTERS = 8 * 1024 * 1024;
 
 /** A value that JSON can carry, as a copy of its own; or why there is none. */
 type Plain = { ok: true; value: Json } | { ok: false; problems: CodedProblem[] };
@@ -23,7 +26,8 @@ class Beyond extends Error {
 
 /**
  * A copy of what was given in which nothing can surprise: plain objects, lists, texts, finite
- * numbers, within 256 KiB and 64 levels. Keys that are undefined are left out.
+ * numbers, within 256 KiB and 64 levels. Keys that are undefined are left out. What stands under `files`
+ * does not count as long as it may be 1 MiB of files.
  */
 export function plainCopy(given: unknown): Plain {
   const copier = new Copier();
@@ -72,9 +76,23 @@ class Copier {
       const at = childPath(path, key);
       if (key === '__proto__') {
         this.problems.push({ code: 'FORBIDDEN_KEY', path: at, message: 'is not allowed as a key' });
-      } else if (each !== undefined) entries.push([key, this.copy(each, at, level + 1)]);
+      } else if (each !== undefined)
+        entries.push([key, at === FILES ? this.#files(each) : this.copy(each, at, level + 1)]);
     }
     return Object.fromEntries(entries);
+  }
+
+  #files(value: unknown): Json {
+    const before = this.#characters;
+    this.#characters = MOST_CHARACTERS - MOST_FILE_CHARACTERS;
+    try {
+      return this.copy(value, FILES, 1);
+    } catch (error) {
+      if (!(error instanceof Beyond) || error.code !== 'TOO_LARGE') throw error;
+      throw new Beyond('TOO_LARGE', FILES, 'must hold at most 1 MiB together');
+    } finally {
+      this.#characters = before;
+    }
   }
 
   #counted<T extends Json>(value: T, characters: number): T {

@@ -1,3 +1,4 @@
+import { filesView } from './files.js';
 import {
   type Attachment,
   isSkill,
@@ -11,8 +12,9 @@ import { formatTimeout } from './timeout.js';
 /** Keys in the order in which a person would write them. */
 const ORDER = [
   ...['kind', 'name', 'description', 'source', 'mode'],
-  ...['wraps', 'argument_mapping', 'transform', 'validator', 'code', 'command'],
-  ...['mcp_server', 'mcp_tool_name', 'annotations', 'graph', 'tools'],
+  ...['wraps', 'argument_mapping', 'transform', 'validator', 'playbook', 'inventory', 'code'],
+  ...['command', 'shell', 'exit_codes', 'output', 'env', 'paths', 'snapshot_files', 'files'],
+  ...['mcp_server', 'mcp_tool_name', 'arguments', 'annotations', 'graph', 'tools'],
   ...['input_schema', 'output_schema', 'resource_slots', 'capability', 'lifecycle'],
   ...['timeout', 'idempotent', 'retry', 'confirm'],
 ];
@@ -21,6 +23,7 @@ function asWritten(document: RegistryDocument): Record<string, unknown> {
   if (isSkill(document)) return { ...document };
   const { timeout_ms, lifecycle, ...rest }: ToolDocument = document;
   const written: Record<string, unknown> = { ...rest };
+  if (document.files !== undefined) written.files = filesView(document.files);
   if (timeout_ms !== undefined) written.timeout = formatTimeout(timeout_ms);
   if (Object.keys(lifecycle).length > 0) written.lifecycle = lifecycle;
   if (isValidation(document) && document.confirm === 0) delete written.confirm;

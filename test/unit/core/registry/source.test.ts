@@ -3,6 +3,9 @@ import { CODE, given, problemsOf, refusals, registryOf, TRANSFORM } from './buil
 
 const SOURCES: [string, Record<string, unknown>][] = [
   ['builtin', { validator: 'task_count' }],
+  ['builtin', { validator: 'ansible', playbook: 'p.yml', files: { 'p.yml': '[]' }, network: true }],
+  ['builtin', { validator: 'plugin/house-rules', input_schema: { type: 'object' } }],
+  ['command', { command: ['x'], files: { 'check.sh': 'true' }, read_only: true }],
   ['command', { command: ['x'], read_only: true }],
   ['code', { code: CODE }],
   ['mcp', { mcp_server: 's', mcp_tool_name: 't', annotations: { readOnlyHint: true } }],
@@ -58,7 +61,26 @@ describe('the source', () => {
     ['a command is empty', { command: [] }, ['BAD_VALUE command']],
     ['a command has a NUL character', { command: ['a\u0000'] }, ['BAD_VALUE command[0]']],
     ['a validator is unknown', { validator: 'task_cont' }, ['UNKNOWN_VALIDATOR validator']],
-    ['a validator needs a scenario’s files', { validator: 'ansible' }, ['UNKNOWN_VALIDATOR validator']],
+    [
+      'a playbook and its files are missing',
+      { validator: 'ansible' },
+      ['MISSING_FIELD playbook', 'MISSING_FIELD files'],
+    ],
+    [
+      'a playbook belongs to another validator',
+      { validator: 'task_count', playbook: 'p.yml', files: { 'p.yml': '' } },
+      ['FOREIGN_FIELD playbook', 'FOREIGN_FIELD files'],
+    ],
+    ['a playbook stands alone', { playbook: 'p.yml' }, ['MISSING_FIELD validator']],
+    ['files stand alone', { files: { a: '' } }, ['SOURCE_MISSING']],
+    ['code has files', { code: CODE, files: { a: '' } }, ['FOREIGN_FIELD files']],
+    ['a shell has no script', { shell: true }, ['MISSING_FIELD command']],
+    [
+      'code has fields of a command',
+      { source: 'code', code: CODE, env: {}, output: 'json' },
+      ['FOREIGN_FIELD env', 'FOREIGN_FIELD output'],
+    ],
+    ['a plugin has no name', { validator: 'plugin/' }, ['BAD_VALUE validator']],
     [
       'a validator has arguments of its own',
       { validator: 'task_count', input_schema: {} },

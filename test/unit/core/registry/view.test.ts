@@ -20,6 +20,17 @@ const registry = registryOf([
       input_schema: { type: 'object' },
       'x-team': 'core',
     },
+    {
+      name: 'probe',
+      command: ['sh', 'check.sh'],
+      exit_codes: { '3': 'fail', '0': 'pass' },
+      output: 'exit_code',
+      env: { CI: '1' },
+      paths: ['/opt'],
+      snapshot_files: true,
+      files: { 'check.sh': 'true\n', 'data.bin': { base64: '/w==' } },
+    },
+    { name: 'play', validator: 'ansible', playbook: './p.yml', files: { 'p.yml': '[]' }, network: true },
     { name: 'remote', mcp_server: 's', mcp_tool_name: 't', annotations: { readOnlyHint: true } },
     { name: 'plain', code: CODE, timeout: '1500ms', input_schema: { type: 'object' } },
   ),
@@ -74,6 +85,12 @@ describe('what show prints', () => {
       ],
     });
     expect(Object.keys(view).slice(0, 3)).toEqual(['kind', 'name', 'description']);
+  });
+
+  it('has files as text where they are one', () => {
+    const view = documentView(entry('local/probe'), []);
+    expect(view.files).toEqual({ 'check.sh': 'true\n', 'data.bin': { base64: '/w==' } });
+    expect(documentView(entry('local/play'), [])).toMatchObject({ playbook: 'p.yml' });
   });
 
   it('says durations in words', () => {
