@@ -1,7 +1,7 @@
 import { sha256 } from '../digest.js';
 import { canonicalJson, isPlainObject } from '../json.js';
 import { BUILT_IN_NAMESPACE, builtInTools } from './built-in.js';
-import { callableIn, type Entries, fullName } from './lookup.js';
+import { callableIn, type Entries, fullName, nodesOf } from './lookup.js';
 import { type Mapping, mappedArguments, mappedSchema, UnfollowedSchema } from './mapping.js';
 import {
   type CallableDocument,
@@ -11,10 +11,13 @@ import {
   type ResolvedTool,
   type ResourceSlot,
 } from './model.js';
+import { runnerKindOf } from './needs.js';
 import { defaultTimeout } from './timeout.js';
 
 /** Most validations that may be wrapped around each other over a tool (DESIGN 4.3). */
 export const MOST_WRAPPINGS = 10;
+/** Most graphs that may be nested in each other, the outermost included (DESIGN 4.11). */
+export const MOST_GRAPHS = 5;
 
 /** A document and what it wraps, down to the one that runs; `trouble` when that cannot be followed. */
 type Chain =
@@ -42,13 +45,27 @@ export function chainOf(entries: Entries, name: string): Chain {
   return { ok: true, chain };
 }
 
-/** A tool or validation with all that it wraps, by its name in full or short. Throws for an unknown one. */
+/**
+ * A tool or validation with all that it wraps and that the nodes of its graph call, by its name in full
+ * or short. Throws for an unknown one.
+ */
 export function resolveTool(registry: Pick<Registry, 'entries'>, name: string): ResolvedTool {
-  const followed = chainOf(registry.entries, fullName(name));
-  if (followed.ok) return { chain: followed.chain };
-  throw new Error(
-    `${fullName(name)} cannot be resolved (${followed.trouble}): ${followed.names.join(' > ')}`,
-  );
+  return resolved(registry.entries, fullName(name), 0);
+}
+
+function resolved(entries: Entries, name: string, graphs: number): ResolvedTool {
+  const followed = chainOf(entries, name);
+  if (!followed.ok)
+    throw new Error(`${name} cannot be resolved (${followed.trouble}): ${followed.names.join(' > ')}`);
+  const { chain } = followed;
+  const nodes = nodesOf(innermostOf({ chain }));
+  if (nodes.length === 0) return { chain };
+  if (graphs === MOST_GRAPHS) throw new Error(`${name} cannot be resolved (depth)`);
+  const names = [...new Set(nodes.map(({ tool }) => tool))].sort();
+  return {
+    chain,
+    nodes: Object.fromEntries(names.map((each) => [each, resolved(entries, each, graphs + 1)])),
+  };
 }
 
 /** A resolved tool as it is stored: canonical JSON, whose SHA-256 is its version. */
@@ -59,11 +76,26 @@ export function sealTool(resolved: ResolvedTool): { digest: string; json: string
 
 /** Reads what `sealTool` wrote. Throws when it is anything else. */
 export function parseTool(json: string): ResolvedTool {
-  const value: unknown = JSON.parse(json);
-  const chain = isPlainObject(value) ? value.chain : undefined;
-  const isChain = Array.isArray(chain) && chain.length > 0 && chain.every(isCallable);
-  if (!isChain) throw new Error('not a resolved tool');
-  return { chain: chain as CallableDocument[] };
+  const tool = resolvedIn(JSON.parse(json), 0);
+  if (tool === undefined) throw new Error('not a resolved tool');
+  return tool;
+}
+
+function resolvedIn(value: unknown, graphs: number): ResolvedTool | undefined {
+  if (!isPlainObject(value) || graphs > MOST_GRAPHS) return undefined;
+  const { chain: documents, nodes = {} } = value;
+  if (!Array.isArray(documents) || documents.length === 0 || !documents.every(isCallable)) return undefined;
+  const chain: CallableDocument[] = documents;
+  const called = nodesOf(innermostOf({ chain })).map(({ tool }) => tool);
+  if (called.length === 0) return { chain };
+  if (!isPlainObject(nodes) || !called.every((name) => Object.hasOwn(nodes, name))) return undefined;
+  const tools: [string, ResolvedTool][] = [];
+  for (const [name, each] of Object.entries(nodes)) {
+    const tool = resolvedIn(each, graphs + 1);
+    if (tool === undefined) return undefined;
+    tools.push([name, tool]);
+  }
+  return { chain, nodes: Object.fromEntries(tools) };
 }
 
 function isCallable(value: unknown): boolean {
@@ -133,8 +165,8 @@ export function timeoutOf(resolved: ResolvedTool): number {
 
 /** Whether a call needs a process or a connection (`runner`), or is judged in the worker (`pure`). */
 export function runnerOf(resolved: ResolvedTool): 'pure' | 'runner' {
-  const { source } = innermostOf(resolved);
-  return source === 'code' || source === 'builtin' ? 'pure' : 'runner';
+  const innermost = innermostOf(resolved);
+  return innermost.source === 'graph' || runnerKindOf(innermost) !== undefined ? 'runner' : 'pure';
 }
 
 /** The arguments of `chain[depth]` for a call of `chain[0]` with `args`. */

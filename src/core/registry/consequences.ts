@@ -1,11 +1,12 @@
 import { digestOf } from '../digest.js';
 import { brokenAttachments } from './attached.js';
-import { chainOf } from './closure.js';
 import type { CodedProblem } from './codes.js';
 import { type Draft, refuse } from './documents.js';
 import { nearestOf } from './fields.js';
-import { callableIn, callableNames, type Entries } from './lookup.js';
+import { graphNameProblems, graphProblems, hasGraph } from './graph-problems.js';
+import { callableIn, callableNames, type Entries, usedBy } from './lookup.js';
 import {
+  type CallableDocument,
   isSkill,
   isValidation,
   type Registry,
@@ -49,7 +50,7 @@ class Consequences {
   /** Problems with the documents that they are told of. */
   all(): [Draft, CodedProblem][] {
     const own = this.drafts.flatMap((draft) => {
-      const problems = draft.document === undefined ? this.#mapped(draft) : this.#own(draft.document);
+      const problems = draft.document === undefined ? this.#named(draft) : this.#own(draft.document);
       return problems.map((problem): [Draft, CodedProblem] => [draft, problem]);
     });
     // What is wrong with a document by itself explains enough.
@@ -58,12 +59,18 @@ class Consequences {
   }
 
   #own(document: RegistryDocument): CodedProblem[] {
-    if (isSkill(document)) return this.#members(document);
-    return isWrapping(document) ? wrappingProblems(this.#entries, document, this.#broken) : [];
+    return isSkill(document) ? this.#members(document) : this.#inside(document);
   }
 
-  /** Of a document that is refused already: names that its mapping gets wrong. */
-  #mapped({ wrapping }: Draft): CodedProblem[] {
+  /** What keeps it from wrapping or calling what it names. */
+  #inside(document: CallableDocument): CodedProblem[] {
+    if (isWrapping(document)) return wrappingProblems(this.#entries, document, this.#broken);
+    return hasGraph(document) ? graphProblems(this.#entries, document, this.#broken) : [];
+  }
+
+  /** Of a document that is refused already: names that its mapping or its graph gets wrong. */
+  #named({ wrapping, graph }: Draft): CodedProblem[] {
+    if (graph !== undefined) return graphNameProblems(this.#entries, graph, this.#broken);
     return wrapping === undefined || this.#broken.has(wrapping.wraps)
       ? []
       : unknownMapped(this.#entries, wrapping.wraps, wrapping.mapped);
@@ -84,31 +91,35 @@ class Consequences {
   #dependents(): [Draft, CodedProblem][] {
     const given = new Set(this.drafts.map(({ name }) => name));
     return [...this.#entries.values()].flatMap(({ document }) => {
-      if (!isValidation(document)) return [];
+      if (isSkill(document)) return [];
       const blamed = this.#blamed(document);
       if (blamed === undefined) return [];
-      const around = given.has(document.name) || !isWrapping(document) ? [] : this.#around(document);
+      const around = given.has(document.name) ? [] : this.#around(document);
       const broken =
-        around.length > 0 ? [] : brokenAttachments(this.#entries, document, this.registry.attachments);
+        around.length > 0 || !isValidation(document)
+          ? []
+          : brokenAttachments(this.#entries, document, this.registry.attachments);
       return [...around, ...broken].map((problem): [Draft, CodedProblem] => [blamed, problem]);
     });
   }
 
-  #around(document: ValidationDocument & { wraps: string }): CodedProblem[] {
-    return wrappingProblems(this.#entries, document, this.#broken).map(({ path, message }) => ({
-      code: 'BREAKS_WRAPPER',
+  #around(document: CallableDocument): CodedProblem[] {
+    const isGraph = hasGraph(document);
+    return this.#inside(document).map(({ path, message }) => ({
+      code: isGraph ? 'BREAKS_GRAPH' : 'BREAKS_WRAPPER',
       path: '',
-      message: `would break ${document.name}, which wraps it: ${path === 'wraps' ? 'it' : path} ${message}`,
+      message: `would break ${document.name}, which ${isGraph ? 'calls' : 'wraps'} it: ${path === 'wraps' ? 'it' : path} ${message}`,
     }));
   }
 
-  /** The changed document that is nearest to a validation, itself first. */
-  #blamed({ name }: ValidationDocument): Draft | undefined {
-    const followed = chainOf(this.#entries, name);
-    const names = followed.ok ? followed.chain.map((each) => each.name) : followed.names;
+  /** The changed document that is nearest inside a document, itself first. */
+  #blamed({ name }: CallableDocument): Draft | undefined {
+    const names = new Set([name]);
     for (const each of names) {
       const draft = this.#changed.get(each);
       if (draft !== undefined) return draft;
+      const document = callableIn(this.#entries, each);
+      if (document !== undefined) for (const used of usedBy(document)) names.add(used);
     }
     return undefined;
   }

@@ -8,7 +8,7 @@ import type { CodedProblem } from './codes.js';
 import { SHAPES } from './document.js';
 import { nearestOf, own, type Raw, type Report, readFields, reportUnknownKeys } from './fields.js';
 import { fullName, nameProblem } from './lookup.js';
-import { KINDS, type Kind, type RegistryDocument, type SkillDocument } from './model.js';
+import { type Graph, isSkill, KINDS, type Kind, type RegistryDocument, type SkillDocument } from './model.js';
 import { plainCopy } from './plain.js';
 
 /** A document as a user gives it, parsed but not yet looked at. */
@@ -31,6 +31,8 @@ export interface Draft {
   name: string | undefined;
   /** What it wraps and the arguments that it maps, even where something is wrong with it. */
   wrapping?: { wraps: string; mapped: string[] };
+  /** As far as it could be read, even where something is wrong with it. */
+  graph?: Graph;
   /** Undefined when something is wrong with it. */
   document: RegistryDocument | undefined;
   problems: Problem[];
@@ -68,7 +70,9 @@ export function readDocument({ file, line, kind: called, value }: GivenDocument)
   const document =
     kind === 'skill' ? readSkill(raw, name ?? '', report) : readCallable(raw, kind, name ?? '', report);
   const wrapping = kind === 'validation' ? wrappingIn(raw) : {};
-  return { place, kind, name, ...wrapping, document: problems.length === 0 ? document : undefined, problems };
+  const graph = isSkill(document) || document.graph === undefined ? {} : { graph: document.graph };
+  const sound = problems.length === 0 ? document : undefined;
+  return { place, kind, name, ...wrapping, ...graph, document: sound, problems };
 }
 
 /** The name of a document that cannot be read, so that others may refer to it. */

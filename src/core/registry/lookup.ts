@@ -1,6 +1,7 @@
 import { builtInTools } from './built-in.js';
 import {
   type CallableDocument,
+  type GraphNode,
   isSkill,
   isValidation,
   type Registry,
@@ -32,6 +33,18 @@ export function nameProblem(name: string): string | undefined {
   if (parts.some((part) => part.length > MOST_CHARACTERS))
     return `must have at most ${MOST_CHARACTERS} characters on each side of the "/"`;
   return undefined;
+}
+
+/** Nodes of a graph; none of any other document. */
+export function nodesOf({ graph }: CallableDocument): readonly GraphNode[] {
+  return Array.isArray(graph?.nodes) ? graph.nodes : [];
+}
+
+/** Full names that a document refers to: what it wraps, what its nodes call, or what it lists. */
+export function usedBy(document: RegistryDocument): string[] {
+  if (isSkill(document)) return document.tools;
+  const wrapped = isValidation(document) && document.wraps !== undefined ? [document.wraps] : [];
+  return [...wrapped, ...nodesOf(document).map(({ tool }) => tool)];
 }
 
 /** A registered or built-in tool or validation by its full name. */

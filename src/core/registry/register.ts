@@ -5,10 +5,9 @@ import type { CodedProblem } from './codes.js';
 import { refuseConsequences } from './consequences.js';
 import { type Draft, type GivenDocument, readDocument, refuse } from './documents.js';
 import { nearestOf } from './fields.js';
-import { fullName } from './lookup.js';
+import { fullName, usedBy } from './lookup.js';
 import {
   isSkill,
-  isValidation,
   type Kind,
   type Registry,
   type RegistryChange,
@@ -38,7 +37,7 @@ type Registration =
 /**
  * Registers documents together: all of them, or none with every problem of every document (DESIGN 4.1
  * to 4.3). They may name each other in any order. A document that stands as it is changes nothing; one
- * that would break a validation around it or an attachment is refused. `flaws`: what else is held
+ * that would break a validation around it, a graph that calls it or an attachment is refused. `flaws`: what else is held
  * against each document, by its position.
  */
 export function planRegistration(
@@ -116,7 +115,7 @@ type Removal =
 
 /**
  * Removes a document, and a validation's attachments in the same step (DESIGN 4.5). What a validation
- * wraps or a skill lists stays.
+ * wraps, a graph calls or a skill lists stays.
  */
 export function planRemoval(registry: Registry, kind: Kind, name: string): Removal {
   const full = fullName(name);
@@ -124,7 +123,7 @@ export function planRemoval(registry: Registry, kind: Kind, name: string): Remov
   if (standing?.kind !== kind)
     return { ok: false, code: 'NOT_FOUND', problems: [missing(registry, kind, full)] };
   const problems = usersOf(registry, full).map((user): Problem => {
-    const message = `is ${user.kind === 'skill' ? 'listed by' : 'wrapped by'} the ${user.kind} ${user.name}`;
+    const message = `is ${useOf(user)} the ${user.kind} ${user.name}`;
     return { code: 'IN_USE', path: 'name', message, found: full };
   });
   if (problems.length > 0) return { ok: false, code: 'IN_USE', problems };
@@ -134,11 +133,13 @@ export function planRemoval(registry: Registry, kind: Kind, name: string): Remov
 
 function usersOf(registry: Registry, name: string): RegistryDocument[] {
   const all = [...registry.entries.values()].map(({ document }) => document);
-  const users = all.filter((document) => {
-    if (isSkill(document)) return document.tools.includes(name);
-    return isValidation(document) && document.wraps === name;
-  });
+  const users = all.filter((document) => usedBy(document).includes(name));
   return users.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function useOf(user: RegistryDocument): string {
+  if (isSkill(user)) return 'listed by';
+  return user.source === 'graph' ? 'called by' : 'wrapped by';
 }
 
 function missing(registry: Registry, kind: Kind, name: string): Problem {

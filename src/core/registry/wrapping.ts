@@ -107,17 +107,25 @@ function mappingProblems(mapping: Mapping, schema: JsonObject): CodedProblem[] {
   const problems = Object.entries(mapping).flatMap(([name, each]): CodedProblem[] => {
     const at = childPath(path, name);
     if (known !== undefined && !known.includes(name)) return unknownArgument(name, known);
-    return 'value' in each ? valueProblems(schema, name, each.value, `${at}.value`) : [];
+    if ('from' in each) return [];
+    const misfits = valueProblems(schema, name, each.value, `${at}.value`);
+    return misfits.map((problem) => ({ ...problem, code: 'MAPPING_VALUE' }));
   });
   return problems.length > 0 ? problems : followed(mapping, schema);
 }
 
-function valueProblems(schema: JsonObject, name: string, value: unknown, path: string): CodedProblem[] {
+/** What a schema of arguments says against the value of one of them. */
+export function valueProblems(
+  schema: JsonObject,
+  name: string,
+  value: unknown,
+  path: string,
+): CodedProblem[] {
   const properties = (schema.properties ?? {}) as JsonObject;
   if (!Object.hasOwn(properties, name)) return [];
   const { $defs = {}, definitions = {} } = schema;
   const own = { allOf: [properties[name] ?? true], $defs, definitions };
-  return schemaProblems(own, value, path).map((each) => ({ ...each, code: 'MAPPING_VALUE' }));
+  return schemaProblems(own, value, path);
 }
 
 /** A name that `from` uses no longer reaches the argument that has it. */
