@@ -84,12 +84,17 @@ export async function openFleet(
 const INLINE_SWEEP_MS = 1000;
 const INLINE_PLANS_A_SWEEP = 100;
 
+/** Settings of a worker after which no other comes. */
+const aloneIn = (config: Config): Config => ({
+  ...config,
+  worker: { ...config.worker, unserved: 'error' },
+});
+
 /** The same use cases in this process, over memory: nothing survives it (DESIGN 8). */
 export function openInline(config: Config, log: Logger): Engine {
   const store = openMemoryStore({ outboxCap: Number.POSITIVE_INFINITY });
-  const executor = openRunners(config).then((runners) =>
-    createExecutor(store, config, processName(), runners),
-  );
+  const opened = openRunners(config);
+  const executor = opened.then((runners) => createExecutor(store, aloneIn(config), processName(), runners));
   const onError = errorLogger(log);
   const queue: InlineQueue = new InlineQueue({
     run: async (job) => (await executor).run(job),
@@ -110,6 +115,8 @@ export function openInline(config: Config, log: Logger): Engine {
     async close() {
       clearInterval(timer);
       await queue.close();
+      await executor.then((running) => running.close()).catch(onError);
+      await opened.then((runners) => runners.close()).catch(onError);
       await store.close();
     },
   };

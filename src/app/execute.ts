@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { isPlainObject } from '../core/json.js';
 import type { Chunk, ManifestEntry } from '../core/manifest.js';
 import { type Pack, splitPack } from '../core/packing.js';
+import { unservedOf } from '../core/registry/needs.js';
 import type { CheckResult, ReadOnly } from '../core/result.js';
 import { packRows, TextTable } from '../core/results-codec.js';
 import { concludeCheck, type PlannedCheck, planChecks, requestOf } from '../core/scenario/checks.js';
@@ -11,20 +12,19 @@ import { SubjectView } from '../core/subject-view.js';
 import type { MatchRequest, RunOutcome, Verdict } from '../core/validators/validator.js';
 import type { Matcher } from '../ports/matcher.js';
 import type { PackAnswer, PackJob } from '../ports/queue.js';
-import type { AnsibleRunner, Bundle, Ran } from '../ports/runner.js';
 import type { EvaluationStore } from '../ports/store.js';
 import { givenUp } from './given-up.js';
 import { guarded, rounded } from './guarded.js';
 import type { PlanExecutor } from './plan/execute.js';
+import { PLAYBOOKS, type PlaybookDeps, runPlaybook } from './playbook.js';
 import { checkPlaces, ScenarioCache } from './scenarios.js';
+import { whileUndecided } from './undecided.js';
 
-export interface ExecutorDeps {
+export interface ExecutorDeps extends PlaybookDeps {
   store: EvaluationStore;
   matcher: Matcher;
-  /** Absent on a worker without ansible-playbook: its checks end as errors. */
-  ansible?: AnsibleRunner;
   /** Absent on a worker that judges runs alone: packs of plans are left to others. */
-  plans?: Pick<PlanExecutor, 'run'>;
+  plans?: Pick<PlanExecutor, 'run' | 'close'>;
   worker: string;
   /** Stalls after which a single check is given up as an error (DESIGN 5.3). */
   poisonousAfter: number;
@@ -63,9 +63,28 @@ export class Executor {
     this.#scenarios = new ScenarioCache(deps.store);
   }
 
+  /**
+   * Throws when the worker is to stop: nothing is recorded then. Nor is it when a pack of runners is
+   * decided without it.
+   */
   async run(job: PackJob): Promise<PackAnswer> {
     const chunk = await this.#chunk(job);
     if (chunk === undefined) return { kind: 'done' };
+    if (job.pack.queue === 'pure') return this.#run(job, chunk);
+    const { from, to } = job.pack;
+    const positions = Array.from({ length: to - from }, (_, i) => from + i);
+    const isDecided = async () =>
+      (await this.#deps.store.decisions(chunk.id, positions)).length === positions.length;
+    const work = (signal: AbortSignal) => this.#run({ ...job, signal }, chunk);
+    return (await whileUndecided(isDecided, job.signal, work)) ?? { kind: 'done' };
+  }
+
+  /** Waits for what was told to stop, and ends what tools keep. */
+  async close(): Promise<void> {
+    await this.#deps.plans?.close();
+  }
+
+  async #run(job: PackJob, chunk: Chunk): Promise<PackAnswer> {
     if (chunk.plan !== undefined) return this.#plan(job, chunk);
     const entries = chunk.evaluations.slice(job.pack.from, job.pack.to);
     const scenarios = await this.#scenarios.get(entries.map((entry) => entry.scenario));
@@ -73,6 +92,7 @@ export class Executor {
       const packs = this.#split(job.pack, chunk, scenarios);
       if (packs.length > 0) return { kind: 'split', packs };
     }
+    if (this.#leaves(job)) return { kind: 'unserved', needs: [...PLAYBOOKS] };
     const shares = await this.#shares(job, chunk, entries, scenarios);
     const table = new TextTable();
     const evaluations = shares.map(({ position, firstCheck, results }) => ({
@@ -82,6 +102,13 @@ export class Executor {
     }));
     await this.#deps.store.record(chunk.id, { texts: table.texts, evaluations });
     return { kind: 'done' };
+  }
+
+  /** A pack of playbooks, all that scenarios have for runners, that another worker may run. */
+  #leaves(job: PackJob): boolean {
+    const { serves, unserved } = this.#deps;
+    const isMine = job.pack.queue === 'pure' || unservedOf(PLAYBOOKS, serves).length === 0;
+    return !isMine && unserved === 'wait' && !this.#poisonous(job);
   }
 
   async #plan(job: PackJob, chunk: Chunk): Promise<PackAnswer> {
@@ -194,27 +221,12 @@ export class Executor {
   async #runAnsible(job: PackJob, works: readonly { work: Work; share: Share }[]): Promise<void> {
     for (const { work, share } of works) {
       const started = performance.now();
-      const ran = this.#poisonous(job) ? undefined : await this.#playbook(job, work);
+      const ran = this.#poisonous(job) ? undefined : await runPlaybook(this.#deps, work, job.signal);
       share.results[work.position] =
         ran === undefined
           ? givenUp(job, this.#deps.worker)
           : this.#conclude(job, work, ran.outcome, performance.now() - started, ran.readOnly);
     }
-  }
-
-  async #playbook(job: PackJob, { check, view, scenario }: Work): Promise<Ran<RunOutcome>> {
-    const failure = (reason: string, message: string): Ran<RunOutcome> => ({
-      outcome: { kind: 'failure', reason, message },
-      readOnly: 'enforced',
-    });
-    const request = guarded(() => requestOf(check, view)).value;
-    if (request?.kind !== 'ansible') return failure('internal', 'the rule asks for no playbook');
-    const { ansible, store } = this.#deps;
-    if (ansible === undefined) return failure('not_available', 'this worker cannot run playbooks');
-    const [bundle] = scenario.bundle === undefined ? [] : await store.blobs([scenario.bundle]);
-    const files = bundle === undefined ? undefined : guarded(() => JSON.parse(bundle) as Bundle).value;
-    if (files === undefined) return failure('bundle_gone', 'the scenario’s files are no longer stored');
-    return ansible.run(request, files, job.signal);
   }
 
   #conclude(

@@ -39,6 +39,9 @@ export function createExecutor(
     store: store.evaluations,
     worker,
     poisonousAfter: config.worker.poisonous_after,
+    serves: runners.serves,
+    missing: runners.missing,
+    unserved: config.worker.unserved,
   };
   const tools = callerOf(config, runners);
   return new Executor({

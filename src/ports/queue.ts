@@ -19,8 +19,8 @@ export interface PackJob {
 }
 
 /**
- * `split`: not run; these packs are to be run in its place. `unserved`: not run, because this worker
- * lacks these runners; to be left to another.
+ * `split`: not run; these packs are to be run in its place. `unserved`: not run, because it
+ * needs all of these runners of one worker and this one lacks some; to be left to another.
  */
 export type PackAnswer =
   | { kind: 'done' }

@@ -5,6 +5,7 @@ import { checkPlacesOf } from '../../core/plan/manifest.js';
 import type { PlanCheck } from '../../core/plan/model.js';
 import { parseTool } from '../../core/registry/closure.js';
 import type { ResolvedTool } from '../../core/registry/model.js';
+import { type Need, needsOf, unservedOf } from '../../core/registry/needs.js';
 import type { CheckResult, Outcome, ReadOnly } from '../../core/result.js';
 import { packRows, TextTable } from '../../core/results-codec.js';
 import type { Verdict } from '../../core/validators/validator.js';
@@ -12,11 +13,12 @@ import type { PackAnswer, PackJob } from '../../ports/queue.js';
 import type { EvaluationStore } from '../../ports/store.js';
 import { givenUp } from '../given-up.js';
 import { guarded, rounded } from '../guarded.js';
+import { noRunner, type Serving } from '../serving.js';
 import type { ToolAnswer, ToolCaller } from '../tools.js';
 
-export interface PlanExecutorDeps {
+export interface PlanExecutorDeps extends Serving {
   store: Pick<EvaluationStore, 'blobs' | 'record'>;
-  tools: Pick<ToolCaller, 'call'>;
+  tools: Pick<ToolCaller, 'call' | 'close'>;
   worker: string;
   /** Stalls after which a single check is given up as an error (DESIGN 5.3). */
   poisonousAfter: number;
@@ -56,13 +58,18 @@ export class PlanExecutor {
   async run(job: PackJob, chunk: Chunk): Promise<PackAnswer> {
     const manifest = chunk.plan;
     if (manifest === undefined) return { kind: 'done' };
-    if (job.stalled > 0) {
-      const packs = splitPack(job.pack, [checkPlacesOf(manifest)]);
-      if (packs.length > 0) return { kind: 'split', packs };
-    }
+    const packs = () => splitPack(job.pack, [checkPlacesOf(manifest)]);
+    if (job.stalled > 0 && packs().length > 0) return { kind: 'split', packs: packs() };
     const range = job.pack.checks ?? { from: 0, to: manifest.checks.length };
     const checks = manifest.checks.slice(range.from, range.to);
-    const results = await this.#results(job, checks);
+    const evidence = await this.#evidence(checks.filter(({ runner }) => runner === job.pack.queue));
+    const needs = this.#left(job, evidence);
+    // Each goes its own way then: no worker may have what all of them need.
+    if (needs.length > 0) {
+      const alone = packs();
+      return alone.length > 0 ? { kind: 'split', packs: alone } : { kind: 'unserved', needs };
+    }
+    const results = await this.#results(job, checks, evidence);
     const table = new TextTable();
     const rows = packRows(table, results);
     const evaluations = [{ position: job.pack.from, firstCheck: range.from, rows }];
@@ -70,11 +77,27 @@ export class PlanExecutor {
     return { kind: 'done' };
   }
 
+  /** Waits for calls that were told to stop, and ends what tools keep. */
+  close(): Promise<void> {
+    return this.#deps.tools.close();
+  }
+
+  /** What the checks need that this worker leaves to another; none: it runs them. */
+  #left(job: PackJob, { tools }: Evidence): Need[] {
+    const { serves, unserved, poisonousAfter } = this.#deps;
+    if (job.pack.queue === 'pure' || unserved === 'error' || job.stalled >= poisonousAfter) return [];
+    const lacking = [...tools.values()].map(needsOf).filter((needs) => unservedOf(needs, serves).length > 0);
+    return [...new Set(lacking.flat())].sort();
+  }
+
   /** By position in the range; checks of the other queue have none. */
-  async #results(job: PackJob, checks: readonly PlanCheck[]): Promise<(CheckResult | undefined)[]> {
+  async #results(
+    job: PackJob,
+    checks: readonly PlanCheck[],
+    evidence: Evidence,
+  ): Promise<(CheckResult | undefined)[]> {
     const results: (CheckResult | undefined)[] = checks.map(() => undefined);
     const mine = [...checks.entries()].filter(([, { runner }]) => runner === job.pack.queue);
-    const evidence = await this.#evidence(mine.map(([, check]) => check));
     const lane = async () => {
       for (let next = mine.shift(); next !== undefined; next = mine.shift()) {
         const [at, check] = next;
@@ -127,6 +150,8 @@ export class PlanExecutor {
       const message = `the snapshot ${check.subject.slice(0, 12)} of ${check.resource} is no longer stored`;
       return this.#result(job, errorOf('subject_gone', message), 0);
     }
+    const lacking = unservedOf(needsOf(tool), this.#deps.serves);
+    if (lacking.length > 0) return this.#result(job, noRunnerVerdict(check, lacking, this.#deps), 0);
     const { verdict, ms, readOnly } = await this.#judged(job, check, tool, snapshot);
     const confirmed = verdict.outcome === 'fail' && check.confirm > 0;
     const whole = confirmed ? await this.#confirmed(job, check, tool, snapshot, verdict) : verdict;
@@ -202,6 +227,11 @@ const errorOf = (reason: string, message: string, data: Record<string, unknown> 
   message,
   data: { ...data, reason },
 });
+
+function noRunnerVerdict({ validation }: PlanCheck, lacking: readonly Need[], serving: Serving): Verdict {
+  const { reason, message } = noRunner(validation, lacking, serving);
+  return errorOf(reason, message, { needs: lacking });
+}
 
 function verdictOf({ validation }: PlanCheck, answer: ToolAnswer): Verdict {
   if (answer.kind === 'verdict') return answer.verdict;

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Executor } from '../../../src/app/execute.js';
 import { PlanExecutor } from '../../../src/app/plan/execute.js';
+import type { Serving } from '../../../src/app/serving.js';
 import type { ToolAnswer, ToolInput } from '../../../src/app/tools.js';
 import { digestOf } from '../../../src/core/digest.js';
 import { canonicalJson } from '../../../src/core/json.js';
@@ -91,7 +92,7 @@ const fail = (data: Record<string, unknown> = {}): ToolAnswer => ({
 type Call = (tool: ResolvedTool, input: ToolInput, signal: AbortSignal) => Promise<ToolAnswer>;
 
 /** An executor over blobs that a test may add to, and what it recorded. */
-function opened(call: Call) {
+function opened(call: Call, serving: Partial<Serving> = {}) {
   const blobs = new Map([
     [sealed.digest, sealed.json],
     [digestOf(snapshot), canonicalJson(snapshot)],
@@ -109,8 +110,17 @@ function opened(call: Call) {
       outcome: await call(...given),
       readOnly: 'enforced' as const,
     }),
+    close: async () => {},
   };
-  const executor = new PlanExecutor({ store, tools, worker: 'w', poisonousAfter: 3 });
+  const executor = new PlanExecutor({
+    store,
+    tools,
+    worker: 'w',
+    poisonousAfter: 3,
+    serves: ['command', 'pure'],
+    unserved: 'wait',
+    ...serving,
+  });
   const results = () =>
     recorded.flatMap(({ texts, evaluations }) =>
       evaluations.flatMap(({ rows }) => unpackRows(texts, rows) as (CheckResult | undefined)[]),
@@ -297,7 +307,75 @@ describe('a pack whose worker died', () => {
   });
 });
 
+describe('a check that needs a runner', () => {
+  const tool = (name: string, fields: object) => {
+    const { code: _code, ...rest } = validation(name);
+    return sealTool({ chain: [{ ...rest, ...fields } as ValidationDocument] });
+  };
+  const command = tool('local/tests', { source: 'command', command: ['true'] });
+  const scan = tool('local/scan', { source: 'mcp', mcp_server: 'scanner', mcp_tool_name: 'scan' });
+  const commandCheck = check(0, { runner: 'runner', version: command.digest, validation: 'local/tests' });
+  const scanCheck = check(1, { runner: 'runner', version: scan.digest, validation: 'local/scan' });
+  const runnerJob = (fields: Partial<PackJob> = {}) =>
+    job({ pack: { queue: 'runner', from: 0, to: 1 }, ...fields });
+  const ready = (serving: Partial<Serving> = {}) => {
+    const found = opened(async () => pass, serving);
+    for (const { digest, json } of [command, scan]) found.blobs.set(digest, json);
+    return found;
+  };
+
+  it('is run where this worker has it', async () => {
+    const { executor, results } = ready();
+    expect(await executor.run(runnerJob(), chunkOf([commandCheck]))).toEqual({ kind: 'done' });
+    expect(results()).toMatchObject([{ outcome: 'pass' }]);
+  });
+
+  it('is left to another worker where it has not, and nothing is recorded', async () => {
+    const { executor, recorded } = ready();
+    const answer = await executor.run(runnerJob(), chunkOf([scanCheck]));
+    expect(answer).toEqual({ kind: 'unserved', needs: ['mcp:scanner'] });
+    expect(recorded).toEqual([]);
+  });
+
+  it('goes its own way when it shares a pack: no worker may have what all of them need', async () => {
+    const { executor, recorded } = ready();
+    const one = (n: number) => ({ queue: 'runner', from: 0, to: 1, checks: { from: n, to: n + 1 } });
+    expect(await executor.run(runnerJob(), chunkOf([commandCheck, scanCheck]))).toEqual({
+      kind: 'split',
+      packs: [one(0), one(1)],
+    });
+    expect(recorded).toEqual([]);
+  });
+
+  it('is an error at once where nobody else comes, with what is lacking and why; the others are run', async () => {
+    const { executor, results } = ready({ unserved: 'error', missing: { scanner: 'npx is not in PATH.' } });
+    const chunk = chunkOf([commandCheck, scanCheck]);
+    expect(await executor.run(runnerJob(), chunk)).toEqual({ kind: 'done' });
+    expect(results()).toMatchObject([
+      { outcome: 'pass' },
+      {
+        outcome: 'error',
+        data: { reason: 'no_runner', needs: ['mcp:scanner'] },
+        message: expect.stringMatching(/local\/scan .*mcp:scanner \(npx is not in PATH\).*sluice doctor/),
+      },
+    ]);
+  });
+
+  it('is given up by any worker once it took too many along', async () => {
+    const { executor, results } = ready();
+    expect(await executor.run(runnerJob({ stalled: 3 }), chunkOf([scanCheck]))).toEqual({ kind: 'done' });
+    expect(results()).toMatchObject([{ outcome: 'error', data: { reason: 'stalled' } }]);
+  });
+
+  it('is an error where its version is gone: nobody can say what it needs', async () => {
+    const { executor, results } = opened(async () => pass);
+    expect(await executor.run(runnerJob(), chunkOf([scanCheck]))).toEqual({ kind: 'done' });
+    expect(results()).toMatchObject([{ outcome: 'error', data: { reason: 'validation_gone' } }]);
+  });
+});
+
 describe('an executor', () => {
+  const close = async () => {};
   const executorOf = (plans?: { run: (job: PackJob, chunk: Chunk) => Promise<{ kind: 'done' }> }) => {
     const store = { chunk: async () => ({ chunk: chunkOf([check(0)]), generation: 0 }) };
     const common = {
@@ -305,8 +383,10 @@ describe('an executor', () => {
       matcher: { matchAll: async () => [] },
       worker: 'w',
       poisonousAfter: 3,
+      serves: ['pure'],
+      unserved: 'wait' as const,
     };
-    return new Executor(plans === undefined ? common : { ...common, plans });
+    return new Executor(plans === undefined ? common : { ...common, plans: { ...plans, close } });
   };
 
   it('hands packs of plans to the one that runs them', async () => {
@@ -327,9 +407,12 @@ describe('an executor', () => {
           seen.push(chunk.acceptedAt);
           return { kind: 'done' };
         },
+        close,
       },
       worker: 'w',
       poisonousAfter: 3,
+      serves: ['pure'],
+      unserved: 'wait',
     });
     await executor.run(job({ acceptedAt: 0 }));
     stored = { ...stored, acceptedAt: 5 };
