@@ -91,26 +91,26 @@ export class ToolCaller {
     await Promise.allSettled(Object.values(tools.runners).map((runner) => runner.close()));
   }
 
-  async #chain(call: Call): Promise<Output> {
-    const { chain } = call.tool;
-    let depth = chain.length - 1;
-    let output = await this.#innermost(call, chain[depth] as CallableDocument, depth);
-    // An error goes out as it is: what wraps it interprets outputs, and there is none.
-    while (depth > 0 && !isError(output)) {
-      depth -= 1;
-      output = await this.#transform(call, chain[depth] as CallableDocument, depth, output);
+  /** Of a wrapping validation, what its hooks leave of the input goes on to what it wraps. */
+  async #chain(call: Call, input = call.input, depth = 0): Promise<Output> {
+    const document = call.tool.chain[depth] as CallableDocument;
+    const ready = await this.#ready(call, document, input);
+    if (ready.kind === 'failure') return ready;
+    try {
+      if (depth === call.tool.chain.length - 1) return await this.#innermost(call, document, ready);
+      const args = argumentsOf({ chain: [document] }, 1, ready.input.args);
+      const output = await this.#chain(call, { ...ready.input, args }, depth + 1);
+      // An error goes out as it is: what wraps it interprets outputs, and there is none.
+      return isError(output) ? output : await this.#transform(call, document, ready, output);
+    } finally {
+      ready.done();
     }
-    return output;
   }
 
-  async #innermost(call: Call, document: CallableDocument, depth: number): Promise<Output> {
-    const given = { ...call.input, args: argumentsOf(call.tool, depth, call.input.args) };
-    const ready = await this.#ready(call, document, given);
-    if (ready.kind === 'failure') return ready;
+  async #innermost(call: Call, document: CallableDocument, ready: Ready): Promise<Output> {
     const { input } = ready;
-    const state = 'state' in ready ? { state: ready.state } : {};
     const kind = runnerKindOf(document);
-    if (kind !== undefined) return this.#run(call, kind, document, input, state);
+    if (kind !== undefined) return this.#run(call, kind, document, ready);
     if (document.source === 'graph') return this.#graph(call, document, input);
     if (document.source === 'builtin') {
       const verdict = await timed(call, () =>
@@ -119,28 +119,22 @@ export class ToolCaller {
       return 'kind' in verdict ? verdict : ofVerdict(document, verdict);
     }
     if (document.code === undefined) return failure('internal', `${document.name} has no code`);
-    const answer = await this.#interpreted(call, document.code, [{ ...input, ...state }]);
+    const answer = await this.#interpreted(call, document.code, [{ ...input, ...stateOf(ready) }]);
     if (answer.ok) return ofValue(document, answer.value, false);
     return brokenCode(document, answer);
   }
 
   async #ready(call: Call, document: CallableDocument, input: ToolInput): Promise<Ready | RunFailure> {
-    if (Object.keys(document.lifecycle).length === 0) return { kind: 'ready', input };
+    if (Object.keys(document.lifecycle).length === 0) return { kind: 'ready', input, done() {} };
     return timed(call, () => this.#deps.activations.ready(document, input, call.left));
   }
 
-  async #run(
-    call: Call,
-    kind: RunnerKind,
-    document: CallableDocument,
-    input: ToolInput,
-    state: { state?: unknown },
-  ): Promise<Output> {
+  async #run(call: Call, kind: RunnerKind, document: CallableDocument, ready: Ready): Promise<Output> {
     const { runners, missing } = this.#deps.tools;
     const runner = runners[kind];
     if (runner === undefined) return noRunner(document, kind, missing[kind]);
     if (!(call.left > 0)) return failure('deadline', `${document.name} was not run: no time was left for it`);
-    const run = { document, ...input, ...state, deadlineMs: call.left };
+    const run = { document, ...ready.input, ...stateOf(ready), deadlineMs: call.left };
     const { outcome, readOnly } = await timed(call, () => runner.run(run, call.signal));
     if (readOnly === 'declared') call.readOnly = readOnly;
     return ofOutput(document, outcome);
@@ -168,13 +162,11 @@ export class ToolCaller {
     return { outcome, readOnly: call.readOnly };
   }
 
-  async #transform(call: Call, document: CallableDocument, depth: number, inner: Output): Promise<Output> {
+  async #transform(call: Call, document: CallableDocument, ready: Ready, inner: Output): Promise<Output> {
     if (!isValidation(document) || document.transform === undefined)
       return failure('internal', `${document.name} wraps a tool without a transform`);
-    const { input, tool } = call;
-    const args = argumentsOf(tool, depth, input.args);
-    const { subject, resource } = input;
-    const given = [outputOf(inner), { args, subject, resource }];
+    const { args, subject, resource } = ready.input;
+    const given = [outputOf(inner), { args, subject, resource, ...stateOf(ready) }];
     const answer = await this.#interpreted(call, document.transform, given);
     if (!answer.ok) return brokenTransform(document, answer);
     return ofValue(document, answer.value, restsOnNothing(inner));
@@ -186,6 +178,11 @@ export class ToolCaller {
     call.left -= answer.ms ?? 0;
     return answer;
   }
+}
+
+/** As an optional property: only a tool with an `activate` hook has a state. */
+function stateOf(ready: Ready): { state?: unknown } {
+  return 'state' in ready ? { state: ready.state } : {};
 }
 
 async function timed<T>(call: Call, work: () => Promise<T>): Promise<T> {
