@@ -11,30 +11,41 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { BUNDLE, bundlePrograms, pruneBundle } from './bundle.mjs';
 import { withLock } from './lock.mjs';
 import { CACHE, ROOT, say } from './paths.mjs';
 
 const SOURCES = ['src', 'queues', 'workers', 'config'];
-const CONFIGS = ['tsconfig.json', 'tsconfig.build.json'];
+/** What else decides on the result: the bundle holds the packages that the lock names. */
+const CONFIGS = [
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'package-lock.json',
+  'scripts/lib/build.mjs',
+  'scripts/lib/bundle.mjs',
+];
 const DIST = join(ROOT, 'dist');
 const STAGE = join(CACHE, 'stage');
+const BUNDLED = join(CACHE, BUNDLE);
 const BUILD_INFO = join(CACHE, 'stage.tsbuildinfo');
 const STAMP = join(CACHE, 'build.stamp');
 
 /**
  * Compiles the sources into dist and copies what is not TypeScript (Lua scripts and the like) next
- * to it, only when something changed. With `strict: false` type errors are printed and the build is
- * used all the same, so that a half-edited tree can still be tried.
+ * to it, only when something changed; the programs are bundled. With `strict: false` type errors are
+ * printed and the build is used all the same, so that a half-edited tree can still be tried.
  */
 export async function ensureBuild({ strict = true } = {}) {
-  if (isCurrent(fingerprint())) return;
-  await withLock(join(CACHE, 'build.lock'), () => {
+  if (!strict && isCurrent(fingerprint())) return;
+  await withLock(join(CACHE, 'build.lock'), async () => {
     const before = fingerprint();
-    if (isCurrent(before)) return;
-    const clean = compile(strict);
-    copyAssets();
-    publish();
-    if (clean) writeFileSync(STAMP, before);
+    if (!isCurrent(before)) {
+      const clean = compile(strict);
+      copyAssets();
+      publish(await bundle(strict));
+      if (clean) writeFileSync(STAMP, before);
+    }
+    pruneBundle(BUNDLED, join(DIST, BUNDLE), { all: strict });
   });
 }
 
@@ -99,8 +110,24 @@ function copyAssets() {
   }
 }
 
-/** File by file and by renaming, so that a process that runs from dist never reads half a file. */
-function publish() {
+/** Text for each program that is bundled: none when a half-edited tree cannot be. */
+async function bundle(strict) {
+  try {
+    return await bundlePrograms(STAGE, BUNDLED);
+  } catch (error) {
+    if (strict) throw error;
+    say('the programs could not be bundled (above); they run from the compiled files');
+    return new Map();
+  }
+}
+
+/**
+ * File by file and by renaming, so that a process that runs from dist never reads half a file; the
+ * bundle first, then what imports it.
+ */
+function publish(programs) {
+  for (const file of filesBelow(BUNDLED))
+    replace(join(DIST, BUNDLE, relative(BUNDLED, file)), readFileSync(file));
   const staged = new Set();
   for (const file of filesBelow(STAGE)) {
     const name = relative(STAGE, file);
@@ -109,10 +136,11 @@ function publish() {
       continue;
     }
     staged.add(name);
-    replace(join(DIST, name), readFileSync(file));
+    replace(join(DIST, name), Buffer.from(programs.get(name) ?? readFileSync(file)));
   }
   for (const file of filesBelow(DIST)) {
-    if (!staged.has(relative(DIST, file))) rmSync(file);
+    const name = relative(DIST, file);
+    if (!staged.has(name) && !name.startsWith(`${BUNDLE}/`)) rmSync(file);
   }
 }
 
