@@ -1,23 +1,24 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Activations, type Ready } from '../../../src/app/tools/activations.js';
-import type { ToolDocument } from '../../../src/core/registry/model.js';
+import type { LifecycleHooks, ToolDocument } from '../../../src/core/registry/model.js';
 import { ManualInterpreter } from './manual-interpreter.js';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const toolNamed = (name: string): ToolDocument => ({
+const toolWith = (name: string, lifecycle: LifecycleHooks): ToolDocument => ({
   kind: 'tool',
   name,
   description: '',
   source: 'code',
   code: '() => 1',
   capability: { read_only: true, writes: false, checkpointable: false, network: false },
-  lifecycle: { discover: 'discover', activate: 'activate', deactivate: 'deactivate' },
+  lifecycle,
   idempotent: true,
 });
-const TOOLS = ['local/a', 'local/b'].map(toolNamed);
+const HOOKS = { activate: 'activate', deactivate: 'deactivate' };
+const TOOLS = [toolWith('local/a', HOOKS), toolWith('local/b', { ...HOOKS, discover: 'discover' })];
 
 type Step =
   | { kind: 'call'; tool: number; ms: number }
