@@ -15,6 +15,7 @@ import type { Ran, ToolRunners } from '../ports/runner.js';
 import { callBuiltIn } from './built-in-call.js';
 import type { Activations, Ready } from './tools/activations.js';
 import { runGraph } from './tools/graph.js';
+import type { Lanes } from './tools/lanes.js';
 import {
   brokenCode,
   brokenTransform,
@@ -58,6 +59,8 @@ interface Call {
   /** Whether all that has run so far was kept from writing. */
   readOnly: ReadOnly;
   signal: AbortSignal;
+  /** Of a node: where the nodes of the outermost graph take turns. */
+  lanes?: Lanes;
 }
 
 /** Calls tools and validations, each with all that it wraps (ADR, Tool Wrapping; DESIGN 4.3, 6). */
@@ -142,9 +145,13 @@ export class ToolCaller {
 
   async #graph(call: Call, document: CallableDocument, input: ToolInput): Promise<Output> {
     const nodes = call.tool.nodes ?? {};
-    const graph = { document, nodes, input, deadlineMs: call.left };
+    const { signal, lanes: around } = call;
+    const lanes = around === undefined ? {} : { lanes: around };
+    const graph = { document, nodes, input, deadlineMs: call.left, ...lanes };
     const { outcome, readOnly } = await timed(call, () =>
-      runGraph(graph, (tool, given, deadlineMs) => this.#node(tool, given, deadlineMs, call.signal)),
+      runGraph(graph, (tool, given, deadlineMs, shared) =>
+        this.#node(tool, given, deadlineMs, { signal, lanes: shared }),
+      ),
     );
     if (readOnly === 'declared') call.readOnly = readOnly;
     return outcome;
@@ -154,10 +161,10 @@ export class ToolCaller {
     tool: ResolvedTool,
     input: ToolInput,
     deadlineMs: number,
-    signal: AbortSignal,
+    shared: Required<Pick<Call, 'signal' | 'lanes'>>,
   ): Promise<Ran<ToolAnswer>> {
     const left = Math.min(deadlineMs, timeoutOf(tool));
-    const call: Call = { tool, input, left, readOnly: 'enforced', signal };
+    const call: Call = { tool, input, left, readOnly: 'enforced', ...shared };
     const outcome = cleaned(await this.#chain(call));
     return { outcome, readOnly: call.readOnly };
   }

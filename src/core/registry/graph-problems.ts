@@ -177,10 +177,15 @@ function pointerProblems(entries: Entries, document: WithGraph, from: string, pa
   return [{ code: 'BAD_POINTER', path, message, found: from, allowed }];
 }
 
-/** Without an output, the validations among the nodes say whether a graph passes. */
+/** The output says whether a validation passes; without one, the validations among its nodes do. */
 function undecided(entries: Entries, document: WithGraph): CodedProblem[] {
   const { nodes, output } = document.graph;
-  if (!isValidation(document) || output !== undefined) return [];
+  if (!isValidation(document)) return [];
+  if (output !== undefined) {
+    if ('from' in output) return [];
+    const message = 'is fixed, so the validation would judge nothing; take it from a node';
+    return [{ code: 'GRAPH_UNDECIDED', path: 'graph.output', message }];
+  }
   const called = nodes.map(({ tool }) => callableIn(entries, tool));
   if (called.some((each) => each === undefined || isValidation(each))) return [];
   const message =
