@@ -124,6 +124,8 @@ export interface ToolDocument {
   inventory?: string;
   mcp_server?: string;
   mcp_tool_name?: string;
+  /** `mcp`: arguments of the MCP tool that are taken from elsewhere: `{args, subject, resource, slot}`. */
+  arguments?: Record<string, GraphValue>;
   /** What the MCP server says of the tool. */
   annotations?: JsonObject;
   graph?: Graph;
