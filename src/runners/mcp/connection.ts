@@ -1,0 +1,43 @@
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { ReadOnly } from '../../core/result.js';
+
+/** Largest message of a server, in bytes. */
+export const MOST_MESSAGE = 16 * 1024 * 1024;
+
+/** Error code of a call whose answer cannot come any more; its data is `Lost`. */
+export const LOST = -32099;
+
+/** Why a call’s answer cannot come any more. */
+export class Lost extends Error {
+  constructor(
+    readonly reason: 'mcp_died' | 'mcp_too_large',
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** A way to a server that stands, and what is known of it besides its messages. */
+export interface Connection {
+  readonly transport: Transport;
+  readonly readOnly: ReadOnly;
+  /** Why a start over it fails: `mcp_not_started`, `mcp_unreachable`. */
+  readonly startReason: string;
+  /** Tail of what the server wrote for people; empty where it is not known. */
+  evidence(): string;
+  /** Why it is over, in words that follow the server’s name; waits up to a second to learn it. */
+  fate(): Promise<Lost>;
+  /** Ends it and the server behind it; never rejects. */
+  stop(): Promise<void>;
+}
+
+/** How many lines or messages of a server meant nothing, and the first of them. */
+export class Noise {
+  count = 0;
+  first = '';
+
+  add(text: string): void {
+    if (this.count === 0) this.first = text.slice(0, 200);
+    this.count += 1;
+  }
+}
