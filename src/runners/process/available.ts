@@ -1,0 +1,86 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { ReadOnly } from '../../core/result.js';
+import { bwrapProgram, wrapped } from './bubblewrap.js';
+import { CappedOutput } from './capped.js';
+import type { ProcessSettings } from './settings.js';
+import { StartedProcess } from './started.js';
+import { isRoot, sandboxUser } from './users.js';
+
+const CHOICES =
+  'install bubblewrap, or choose sandbox: container (when the worker runs in a read-only container) or sandbox: off';
+
+const tried = new Map<string, Promise<string | undefined>>();
+
+/**
+ * Why processes cannot be run on this host as configured, in one sentence with what to do;
+ * undefined where they can. Tried once per settings and kept.
+ */
+export function sandboxTrouble({ sandbox }: Pick<ProcessSettings, 'sandbox'>): Promise<string | undefined> {
+  if (sandbox !== 'bubblewrap') return Promise.resolve(undefined);
+  const known = tried.get(sandbox) ?? trial();
+  tried.set(sandbox, known);
+  return known;
+}
+
+async function trial(): Promise<string | undefined> {
+  if (bwrapProgram() === undefined) return `bubblewrap (bwrap) is not in PATH: ${CHOICES}`;
+  if (isRoot() && !existsSync('/usr/bin/setpriv')) {
+    return `the worker is root and there is no setpriv to become another user in the sandbox: run the worker as another user, install util-linux, or ${CHOICES}`;
+  }
+  const said = await tryOnce();
+  return said === undefined ? undefined : `bubblewrap cannot start a sandbox here (${said}): ${CHOICES}`;
+}
+
+/** Long enough for a host that is busy. */
+const TRIAL_MS = 20_000;
+
+/** What a sandbox that does nothing said when it failed. */
+async function tryOnce(): Promise<string | undefined> {
+  const user = sandboxUser();
+  const launch = wrapped({
+    program: '/bin/sh',
+    args: ['-c', 'exit 0'],
+    env: {},
+    token: '',
+    memoryKiB: 64 * 1024,
+    processes: 16,
+    scratchMiB: 1,
+    network: false,
+    paths: [],
+    user: user.id,
+  });
+  const release = async () => user.release();
+  const trial = new StartedProcess({ ...launch, token: '', mark: '', sandboxed: true, release }, 'ignore', 0);
+  const timer = setTimeout(() => trial.kill(), TRIAL_MS);
+  const said = new CappedOutput(1024);
+  trial.child.stdout?.resume();
+  trial.child.stderr?.on('data', (chunk: Buffer) => said.push(chunk));
+  const { exitCode, signal, error } = await trial.ended;
+  clearTimeout(timer);
+  if (exitCode === 0) return undefined;
+  return error?.message ?? (said.toString().trim().split('\n')[0] || `it ended with ${signal ?? exitCode}`);
+}
+
+let container: boolean | undefined;
+
+/** Whether the file system that this process calls `/` is mounted read-only. */
+function rootIsReadOnly(): boolean {
+  try {
+    const mounts = readFileSync('/proc/self/mounts', 'utf8').trim().split('\n');
+    const options = mounts.map((line) => line.split(' ')).filter(([, place]) => place === '/');
+    return options.at(-1)?.[3]?.split(',').includes('ro') ?? false;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * What results may say on this host: under bubblewrap `enforced`; in a container only when its file
+ * system is really mounted read-only; else what the tool's author declares.
+ */
+export function readOnlyOf({ sandbox }: Pick<ProcessSettings, 'sandbox'>): ReadOnly {
+  if (sandbox === 'bubblewrap') return 'enforced';
+  if (sandbox === 'off') return 'declared';
+  container ??= rootIsReadOnly();
+  return container ? 'enforced' : 'declared';
+}

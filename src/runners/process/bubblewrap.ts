@@ -1,0 +1,107 @@
+import { hostView } from './host.js';
+import { findIn, pathFolders } from './look-up.js';
+import { type HostPath, liesIn } from './paths.js';
+import { type StartScript, startScript } from './script.js';
+import { isRoot } from './users.js';
+
+/** Working folder and home in a sandbox, in the one file system there that may be written. */
+export const WORK = '/tmp/work';
+/** What the runner itself puts there. */
+const OWN = '/.sluice';
+
+export interface Wrapping extends Omit<StartScript, 'files' | 'processes'> {
+  processes: number;
+  scratchMiB: number;
+  network: boolean;
+  paths: readonly HostPath[];
+  /** Number of user and group. */
+  user: number;
+  /** Folder of the host whose content the working folder begins with. */
+  files?: string;
+}
+
+export interface Wrapped {
+  file: string;
+  args: readonly string[];
+  env: Readonly<Record<string, string>>;
+  feeds: readonly string[];
+}
+
+/**
+ * Root makes the mounts as root and then becomes another user: that one has limits of its own and
+ * reads what everybody may. Others are themselves in a namespace of users.
+ */
+function namespaces(user: number): string[] {
+  return isRoot()
+    ? [
+        ...['--unshare-ipc', '--unshare-pid', '--unshare-uts', '--unshare-cgroup-try'],
+        ...['--cap-drop', 'ALL', '--cap-add', 'CAP_SETUID', '--cap-add', 'CAP_SETGID'],
+      ]
+    : [
+        ...['--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-uts', '--unshare-cgroup-try'],
+        ...['--uid', `${user}`, '--gid', `${user}`],
+      ];
+}
+
+function becoming(user: number): string[] {
+  const id = `${user}`;
+  return isRoot()
+    ? ['/usr/bin/setpriv', '--reuid', id, '--regid', id, '--clear-groups', '--inh-caps', '-all']
+    : [];
+}
+
+/** Bound where they are; a link to one is a link there, unless it lies in what is bound anyway. */
+function pathBinds(paths: readonly HostPath[]): string[] {
+  const bound: string[] = [...hostView().bound];
+  const shown = (path: string) => bound.some((folder) => liesIn(folder, path));
+  const binds = paths.flatMap(({ real }) => {
+    if (shown(real)) return [];
+    bound.push(real);
+    return ['--ro-bind', real, real];
+  });
+  const links = paths.flatMap(({ given, real }) => {
+    if (given === real || shown(given) || liesIn('/var/tmp', given)) return [];
+    bound.push(given);
+    return ['--symlink', real, given];
+  });
+  return [...binds, ...links];
+}
+
+/** First descriptor that is fed. */
+const FED = 3;
+
+/** Arguments of bwrap for one run (docs/adr/0013-sandbox.md). */
+export function wrapped(run: Wrapping): Wrapped {
+  const view = hostView();
+  const size = `${run.scratchMiB * 1024 * 1024}`;
+  const { files, ...script } = run;
+  const feeds = [
+    startScript({ ...script, ...(files === undefined ? {} : { files: `${OWN}/files` }) }),
+    `root:x:0:0::/:/bin/false\nnobody:x:${run.user}:${run.user}::${WORK}:/bin/sh\n`,
+    `root:x:0:\nnogroup:x:${run.user}:\n`,
+  ];
+  const targets = [`${OWN}/start`, '/etc/passwd', '/etc/group'];
+  const args = [
+    ...namespaces(run.user),
+    ...(run.network ? [] : ['--unshare-net']),
+    ...['--hostname', 'sandbox', '--die-with-parent', '--new-session'],
+    ...view.binds,
+    ...(run.network ? view.networkBinds : []),
+    ...['--proc', '/proc', '--dev', '/dev', '--remount-ro', '/dev'],
+    ...['--perms', '1777', '--size', size, '--tmpfs', '/dev/shm'],
+    ...['--perms', '1777', '--size', size, '--tmpfs', '/tmp', '--perms', '0777', '--dir', WORK],
+    ...['--dir', '/run', '--symlink', '../run', '/var/run', '--symlink', '../tmp', '/var/tmp'],
+    ...targets.flatMap((target, i) => ['--perms', '0444', '--file', `${FED + i}`, target]),
+    ...(files === undefined ? [] : ['--ro-bind', files, `${OWN}/files`]),
+    ...pathBinds(run.paths),
+    ...['--remount-ro', '/', '--chdir', WORK, '--'],
+    ...becoming(run.user),
+    ...['/bin/sh', `${OWN}/start`],
+  ];
+  return { file: bwrapProgram() ?? 'bwrap', args, env: {}, feeds };
+}
+
+/** Absolute path of bwrap; undefined: it is not in PATH. */
+export function bwrapProgram(): string | undefined {
+  return findIn(pathFolders(), 'bwrap');
+}

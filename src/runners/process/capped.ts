@@ -1,0 +1,55 @@
+/** Head and tail of a stream that may be far larger, in constant memory. */
+export class CappedOutput {
+  readonly #half: number;
+  #head: Buffer[] = [];
+  #headBytes = 0;
+  #tail: Buffer[] = [];
+  #tailBytes = 0;
+  #dropped = 0;
+
+  /** Bytes kept in all, at least 2. */
+  constructor(cap: number) {
+    this.#half = Math.max(1, Math.floor(cap / 2));
+  }
+
+  push(chunk: Buffer): void {
+    const room = this.#half - this.#headBytes;
+    if (room > 0) {
+      const part = chunk.subarray(0, room);
+      this.#head.push(part);
+      this.#headBytes += part.length;
+    }
+    if (chunk.length <= room) return;
+    const rest = room > 0 ? chunk.subarray(room) : chunk;
+    this.#tail.push(rest);
+    this.#tailBytes += rest.length;
+    this.#shorten();
+  }
+
+  /** Whole chunks go as soon as what follows them fills the tail; a chunk is 64 KiB at most. */
+  #shorten(): void {
+    let first = this.#tail[0];
+    while (first !== undefined && this.#tailBytes - first.length >= this.#half) {
+      this.#tail.shift();
+      this.#tailBytes -= first.length;
+      this.#dropped += first.length;
+      first = this.#tail[0];
+    }
+    // Many small chunks would cost more than the bytes in them.
+    if (this.#tail.length > 1024) this.#tail = [Buffer.concat(this.#tail)];
+  }
+
+  get truncated(): boolean {
+    return this.#dropped + this.#tailBytes > this.#half;
+  }
+
+  /** UTF-8, with U+FFFD for what is none; says how much of the middle is missing. */
+  toString(): string {
+    const tail = Buffer.concat(this.#tail);
+    const over = Math.max(0, tail.length - this.#half);
+    const dropped = this.#dropped + over;
+    if (dropped === 0) return Buffer.concat([...this.#head, tail]).toString('utf8');
+    const [head, end] = [Buffer.concat(this.#head), tail.subarray(over)];
+    return `${head.toString('utf8')}\n... ${dropped} bytes left out ...\n${end.toString('utf8')}`;
+  }
+}

@@ -1,0 +1,91 @@
+import { readlinkSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, posix } from 'node:path';
+
+/** Private folders of runs have this, their owner's pid and where that pid counts in their name. */
+const PREFIX = 'sluice-run-';
+
+/** Containers that share a folder for temporary files do not share pids. */
+function pidNamespace(): string {
+  try {
+    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
+  } catch {
+    return '0';
+  }
+}
+
+/** Whether a path stays in the folder that it is put into. */
+export function isInside(path: string): boolean {
+  if (path === '' || path.includes('\0') || posix.isAbsolute(path)) return false;
+  return !path.split('/').includes('..') && posix.normalize(path) !== '.';
+}
+
+/** The first path that would leave the folder. */
+export function strayFile(files: ReadonlyMap<string, unknown> | undefined): string | undefined {
+  return [...(files?.keys() ?? [])].find((path) => !isInside(path));
+}
+
+async function fill(folder: string, files: ReadonlyMap<string, Uint8Array>): Promise<void> {
+  for (const [path, content] of files) {
+    const file = join(folder, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, content);
+    // Whatever the umask is: the sandbox may read it as another user.
+    await chmod(file, 0o755);
+    for (let each = dirname(file); each !== folder; each = dirname(each)) await chmod(each, 0o755);
+  }
+}
+
+export interface PrivateFolder {
+  /** Has the files in it. */
+  work: string;
+  /** For temporary files. */
+  temporary: string;
+  remove(): Promise<void>;
+}
+
+/** A folder for one run, which this user alone may enter. */
+export async function privateFolder(files?: ReadonlyMap<string, Uint8Array>): Promise<PrivateFolder> {
+  await sweptOnce();
+  const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}.${pidNamespace()}-`));
+  const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  try {
+    const [work, temporary] = [join(folder, 'work'), join(folder, 'tmp')];
+    await mkdir(work);
+    await mkdir(temporary);
+    await chmod(work, 0o755);
+    if (files !== undefined) await fill(work, files);
+    return { work, temporary, remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+const OWNED = new RegExp(`^${PREFIX}(\\d+)\\.(\\d+)-`);
+
+let swept: Promise<void> | undefined;
+
+/** Removes the folders that workers left which were killed. */
+function sweptOnce(): Promise<void> {
+  swept ??= sweep(tmpdir()).catch(() => undefined);
+  return swept;
+}
+
+export async function sweep(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const [, pid, namespace] = OWNED.exec(name) ?? [];
+    if (namespace !== pidNamespace() || isAlive(Number(pid))) continue;
+    await rm(join(folder, name), { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

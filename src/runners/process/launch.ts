@@ -1,0 +1,151 @@
+import type { RunFailure } from '../../core/validators/validator.js';
+import { WORK, wrapped } from './bubblewrap.js';
+import { type PrivateFolder, privateFolder, strayFile } from './folder.js';
+import { hostView } from './host.js';
+import { pathFolders } from './look-up.js';
+import { hostPaths } from './paths.js';
+import { programOf } from './program.js';
+import type { ProcessRequest } from './request.js';
+import { startScript } from './script.js';
+import type { ProcessSettings } from './settings.js';
+import { isRoot, sandboxUser } from './users.js';
+
+/** All that spawning needs, and what goes when the run is over. */
+export interface Launch {
+  file: string;
+  args: readonly string[];
+  env: Readonly<Record<string, string>>;
+  cwd?: string;
+  /** Written to its descriptors from 3 on. */
+  feeds: readonly string[];
+  /** On standard error: the program was not started. */
+  token: string;
+  /** In the environment of all that the run starts, as SLUICE_RUN. */
+  mark: string;
+  sandboxed: boolean;
+  release(): Promise<void>;
+}
+
+let runs = 0;
+
+function badRequest(request: ProcessRequest): RunFailure | undefined {
+  const failure = (message: string): RunFailure => ({ kind: 'failure', reason: 'bad_request', message });
+  const words = [...request.argv, ...Object.values(request.env ?? {})];
+  if (words.some((word) => word.includes('\0'))) {
+    return failure('an argument or a variable holds a NUL character, which no program can be given');
+  }
+  const name = Object.keys(request.env ?? {}).find((each) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(each));
+  if (name !== undefined) return failure(`the variable ${JSON.stringify(name)} has no name for a variable`);
+  const stray = strayFile(request.files);
+  return stray === undefined
+    ? undefined
+    : failure(
+        `the file ${JSON.stringify(stray)} would leave the folder of the run; name it relative, without ..`,
+      );
+}
+
+/** What a run needs to be spawned, or why it must not or cannot be. */
+export async function launchOf(
+  request: ProcessRequest,
+  settings: ProcessSettings,
+): Promise<Launch | RunFailure> {
+  const bad = badRequest(request);
+  if (bad !== undefined) return bad;
+  const mark = `${process.pid}-${++runs}`;
+  return settings.sandbox === 'bubblewrap'
+    ? inSandbox(request, settings, mark)
+    : onHost(request, settings, mark);
+}
+
+const tokenOf = (mark: string) => `sluice-not-started-${mark}`;
+
+async function inSandbox(
+  request: ProcessRequest,
+  settings: ProcessSettings,
+  mark: string,
+): Promise<Launch | RunFailure> {
+  const view = hostView();
+  const paths = await hostPaths(request.paths ?? [], settings.paths, isRoot());
+  if ('kind' in paths) return paths;
+  const visible = [...view.bound, ...paths.map(({ real }) => real)];
+  const folders = [...new Set([...view.programs, ...pathFolders()])];
+  const program = programOf(request.argv[0], { work: WORK, files: request.files, folders, visible });
+  if (typeof program !== 'string') return program;
+  const folder = request.files?.size ? await privateFolder(request.files) : undefined;
+  const user = sandboxUser();
+  const shown = folders.filter((each) => view.programs.includes(each) || covers(visible, each));
+  const launch = wrapped({
+    program,
+    args: request.argv.slice(1),
+    env: environment(WORK, '/tmp', shown, mark, request.env),
+    token: tokenOf(mark),
+    memoryKiB: settings.memoryMiB * 1024,
+    processes: settings.processes,
+    scratchMiB: settings.scratchMiB,
+    network: request.network,
+    paths,
+    user: user.id,
+    ...(folder === undefined ? {} : { files: folder.work }),
+  });
+  const release = async () => {
+    user.release();
+    await folder?.remove();
+  };
+  return { ...launch, token: tokenOf(mark), mark, sandboxed: true, release };
+}
+
+const covers = (folders: readonly string[], path: string) =>
+  folders.some((folder) => path === folder || path.startsWith(`${folder}/`));
+
+async function onHost(
+  request: ProcessRequest,
+  settings: ProcessSettings,
+  mark: string,
+): Promise<Launch | RunFailure> {
+  const paths = await hostPaths(request.paths ?? [], settings.paths, false);
+  if ('kind' in paths) return paths;
+  const folder: PrivateFolder = await privateFolder(request.files);
+  const folders = pathFolders();
+  const places = { work: folder.work, files: request.files, folders, visible: undefined };
+  const program = programOf(request.argv[0], places);
+  if (typeof program !== 'string') {
+    await folder.remove();
+    return program;
+  }
+  const script = startScript({
+    program,
+    args: request.argv.slice(1),
+    env: {},
+    token: tokenOf(mark),
+    memoryKiB: settings.memoryMiB * 1024,
+  });
+  return {
+    file: '/bin/sh',
+    args: ['-c', script],
+    env: { ...environment(folder.work, folder.temporary, folders, mark, request.env), PWD: folder.work },
+    cwd: folder.work,
+    feeds: [],
+    token: tokenOf(mark),
+    mark,
+    sandboxed: false,
+    release: folder.remove,
+  };
+}
+
+/** Nothing of the worker's own: no secrets reach a tool by accident. */
+function environment(
+  home: string,
+  temporary: string,
+  folders: readonly string[],
+  mark: string,
+  own: Readonly<Record<string, string>> | undefined,
+): Record<string, string> {
+  return {
+    PATH: folders.join(':'),
+    HOME: home,
+    TMPDIR: temporary,
+    LANG: 'C.UTF-8',
+    ...own,
+    SLUICE_RUN: mark,
+  };
+}

@@ -1,0 +1,98 @@
+import { type Stats, statSync } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
+import type { RunFailure } from '../../core/validators/validator.js';
+
+/** A file or folder of the host as a run sees it. */
+export interface HostPath {
+  /** As declared, without `.`, `..` and a slash at its end. */
+  given: string;
+  /** Where it really is. */
+  real: string;
+}
+
+/** Of no run's business, nor is anything in them. */
+const CLOSED = ['/proc', '/sys', '/dev', '/run', '/var/run'];
+/** Every run has its own. */
+const PRIVATE = ['/tmp', '/var/tmp'];
+
+/** Whether `path` is `folder` or lies in it; both absolute and plain. */
+export function liesIn(folder: string, path: string): boolean {
+  return folder === '/' || path === folder || path.startsWith(`${folder}/`);
+}
+
+function refused(path: string, why: string): RunFailure {
+  return { kind: 'failure', reason: 'path_refused', message: `the path ${path} is refused: ${why}` };
+}
+
+/** Why a real path must not be bound; undefined: it may. */
+function closed(real: string): string | undefined {
+  if (real === '/') return 'it is the whole host; declare what the tool reads';
+  const own = PRIVATE.find((folder) => liesIn(real, folder));
+  if (own !== undefined) return `every run has ${own} of its own; declare a folder in it`;
+  const inside = CLOSED.find((folder) => liesIn(folder, real) || liesIn(real, folder));
+  return inside === undefined ? undefined : `nothing of ${inside} is given to tools`;
+}
+
+/** A sandbox that is another user than the worker reads what everybody may. */
+function unreadable(found: Stats, asStranger: boolean): string | undefined {
+  if (!asStranger) return undefined;
+  const needed = found.isDirectory() ? 0o005 : 0o004;
+  if ((found.mode & needed) === needed) return undefined;
+  const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
+  return `its mode ${mode} keeps others out, and under a worker that is root tools are another user; chmod o+rX it`;
+}
+
+async function checked(
+  path: string,
+  allowed: readonly string[],
+  asStranger: boolean,
+): Promise<HostPath | RunFailure | undefined> {
+  if (!path.startsWith('/') || path.includes('\0')) return refused(path, 'it is not absolute');
+  const given = path.replace(/\/+/g, '/').replace(/(.)\/$/, '$1');
+  try {
+    const real = await realpath(given);
+    const why = closed(real);
+    if (why !== undefined) return refused(path, why);
+    if (!allowed.some((folder) => liesIn(folder, real))) {
+      return refused(path, `the operator allows paths in ${allowed.join(', ')} (runners.paths)`);
+    }
+    const found = await stat(real);
+    if (!found.isFile() && !found.isDirectory()) return refused(path, 'it is neither file nor folder');
+    const kept = unreadable(found, asStranger);
+    return kept === undefined ? { given, real } : refused(path, kept);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    return refused(path, message);
+  }
+}
+
+async function realFolders(folders: readonly string[]): Promise<string[]> {
+  return Promise.all(folders.map((folder) => realpath(folder).catch(() => folder)));
+}
+
+/**
+ * What of the declared paths is bound, parents first; what does not exist is passed over. Links are
+ * followed before it is decided whether a path lies in `allowed`.
+ */
+export async function hostPaths(
+  declared: readonly string[],
+  allowed: readonly string[],
+  asStranger: boolean,
+): Promise<HostPath[] | RunFailure> {
+  if (declared.length === 0) return [];
+  const folders = await realFolders(allowed);
+  const found: HostPath[] = [];
+  for (const path of new Set(declared)) {
+    const one = await checked(path, folders, asStranger);
+    if (one === undefined) continue;
+    if ('kind' in one) return one;
+    found.push(one);
+  }
+  return found.sort((a, b) => a.real.length - b.real.length);
+}
+
+/** Whether it is there, whatever it is. */
+export function exists(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}

@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Launch } from './launch.js';
+import { generationsOf, marked, send } from './tree.js';
+
+export interface Ending {
+  exitCode: number | null;
+  signal?: NodeJS.Signals;
+  /** It could not be spawned. */
+  error?: NodeJS.ErrnoException;
+}
+
+/** How long pipes are read on whose writer escaped its own end. */
+const LAST_WORDS_MS = 500;
+
+const living = new Set<StartedProcess>();
+
+/** What is started has a group of its own, which this process must not leave behind when it ends at once. */
+function endAll(): void {
+  for (const each of living) each.kill();
+}
+
+/** A process with all that it starts. */
+export class StartedProcess {
+  readonly child: ChildProcess;
+  /** All of it is gone, and so is its folder. Never rejects. */
+  readonly ended: Promise<Ending>;
+  readonly #launch: Launch;
+  readonly #graceMs: number;
+  #over = false;
+  #stopping: NodeJS.Timeout | undefined;
+
+  constructor(launch: Launch, stdin: 'pipe' | 'ignore', graceMs: number) {
+    this.#launch = launch;
+    this.#graceMs = graceMs;
+    this.child = spawn(launch.file, launch.args, {
+      env: launch.env,
+      ...(launch.cwd === undefined ? {} : { cwd: launch.cwd }),
+      stdio: [stdin, 'pipe', 'pipe', ...launch.feeds.map(() => 'pipe' as const)],
+      detached: true,
+    });
+    this.#feed();
+    if (living.size === 0) process.once('exit', endAll);
+    living.add(this);
+    this.ended = this.#end();
+  }
+
+  #feed(): void {
+    this.child.stdin?.on('error', () => {});
+    for (const [i, text] of this.#launch.feeds.entries()) {
+      const stream = this.child.stdio[3 + i];
+      stream?.on('error', () => {});
+      if (stream && 'end' in stream) stream.end(text);
+    }
+  }
+
+  async #end(): Promise<Ending> {
+    const { child } = this;
+    const ending = await new Promise<Ending>((resolve) => {
+      child.once('error', (error) => {
+        if (child.pid === undefined) resolve({ exitCode: null, error });
+      });
+      child.once('exit', (exitCode, signal) => {
+        this.#over = true;
+        this.kill();
+        const last = setTimeout(() => this.#hangUp(), LAST_WORDS_MS);
+        const done = () => {
+          clearTimeout(last);
+          resolve({ exitCode, ...(signal === null ? {} : { signal }) });
+        };
+        child.once('close', done);
+      });
+    });
+    clearTimeout(this.#stopping);
+    living.delete(this);
+    if (living.size === 0) process.off('exit', endAll);
+    await this.#launch.release().catch(() => undefined);
+    return ending;
+  }
+
+  /** Somebody who is not known any more still holds the pipes. */
+  #hangUp(): void {
+    for (const stream of this.child.stdio) stream?.destroy();
+  }
+
+  /** SIGTERM to all of it, SIGKILL when it is still there after the grace. */
+  stop(): void {
+    if (this.#stopping !== undefined || this.#over) return;
+    this.#stopping = setTimeout(() => this.kill(), this.#graceMs);
+    send('SIGTERM', this.#members());
+  }
+
+  /** SIGKILL to all of it. */
+  kill(): void {
+    const { pid } = this.child;
+    if (pid === undefined) return;
+    if (this.#launch.sandboxed) {
+      // The first process of a sandbox takes all others along, and bwrap ends after it.
+      const [first] = this.#over ? [] : generationsOf(pid);
+      send('SIGKILL', first ?? (this.#over ? [] : [pid]));
+    } else {
+      send('SIGKILL', [-pid, ...marked('SLUICE_RUN', this.#launch.mark)]);
+    }
+  }
+
+  /** Ids for signals that the program itself is to get. */
+  #members(): number[] {
+    const { pid } = this.child;
+    if (pid === undefined) return [];
+    if (!this.#launch.sandboxed) return [-pid];
+    const [first, ...inside] = generationsOf(pid);
+    if (inside.length > 0) return inside.flat();
+    return first ?? [pid];
+  }
+}
