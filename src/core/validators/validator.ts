@@ -28,9 +28,16 @@ export interface AnsibleRequest {
   kind: 'ansible';
   playbook: string;
   inventory?: string;
+  /** Of the rule: Ansible evaluates templates in them. */
   extraVars?: Record<string, unknown>;
+  /** Of the run: evidence, in which no template is evaluated. Those of the rule win. */
+  runVars?: Record<string, unknown>;
   /** Host pattern that the run names, for `--limit`. */
   hosts?: string;
+  /** Whether it may use the network; absent: only where its inventory may name hosts that are not local. */
+  network?: boolean;
+  /** Milliseconds, where it has less time than the runner allows. */
+  deadlineMs?: number;
 }
 
 /** What a validator wants a runner to do; a pure description. */
@@ -63,6 +70,8 @@ export interface AnsibleOutcome {
   durationMs: number;
   /** What the callback told of each task; absent where it told nothing that could be read. */
   report?: PlaybookReport;
+  /** What `--syntax-check` has against the playbook; absent where it has nothing, or was not asked. */
+  authoring?: string;
 }
 
 /** One host's counts at the end of a playbook. */
@@ -86,11 +95,15 @@ export interface TaskReport {
   status: 'ok' | 'changed' | 'failed' | 'ignored' | 'skipped' | 'unreachable';
   /** What the module said; empty where it said nothing. */
   message: string;
+  /** `judged`: an assertion was evaluated, so the message is its author's; `crashed`: the module broke down. */
+  cause?: 'judged' | 'crashed';
 }
 
 /** What a run of a playbook did, as the callback of ours tells it. */
 export interface PlaybookReport {
   recap: Readonly<Record<string, HostRecap>>;
+  /** Hosts that were left out, because there were too many; those with trouble or changes come first. */
+  hostsLeftOut: number;
   /** In the order in which they ended. */
   tasks: readonly TaskReport[];
   /** Tasks that were left out, because there were too many. */
