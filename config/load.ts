@@ -1,7 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { parseDocument } from 'yaml';
 import type { z } from 'zod';
+import { isPlainObject } from '../src/core/json.js';
 import { nearestName, type Problem, SluiceError, show } from '../src/core/problem.js';
+import { withPlaces } from './places.js';
 import { type Config, configSchema } from './schema.js';
 
 /** Size limit of a settings file. */
@@ -13,15 +15,26 @@ export interface Overrides {
   redis?: string | undefined;
 }
 
-function keysAt(path: readonly PropertyKey[]): string[] {
-  let node: unknown = configSchema;
-  for (const key of path) {
-    const def = node as { shape?: Record<string, unknown>; def?: { innerType?: unknown } };
-    node = (def.shape ?? (def.def?.innerType as { shape?: Record<string, unknown> })?.shape)?.[String(key)];
-  }
-  const found = node as { shape?: object; def?: { innerType?: { shape?: object } } } | undefined;
-  return Object.keys(found?.shape ?? found?.def?.innerType?.shape ?? {});
+/** What keys are looked up in: an object, a record of them, or one of several. */
+interface SchemaNode {
+  shape?: Record<string, SchemaNode>;
+  def?: { innerType?: SchemaNode; valueType?: SchemaNode; options?: SchemaNode[] };
 }
+
+const bare = (node: SchemaNode | undefined): SchemaNode | undefined =>
+  node?.def?.innerType === undefined ? node : bare(node.def.innerType);
+
+/** Keys that are allowed where `value` stands at `path`. */
+function keysAt(path: readonly PropertyKey[], value: unknown): string[] {
+  let node: SchemaNode | undefined = bare(configSchema as unknown as SchemaNode);
+  for (const key of path) node = bare(node?.shape?.[String(key)] ?? node?.def?.valueType);
+  const options = node?.def?.options;
+  const meant = options === undefined ? node : options[branchOf(value)];
+  return Object.keys(meant?.shape ?? {});
+}
+
+/** Which of the two kinds of MCP server was meant. */
+const branchOf = (value: unknown): 0 | 1 => (isPlainObject(value) && Object.hasOwn(value, 'url') ? 1 : 0);
 
 const KINDS: Readonly<Record<string, string>> = {
   string: 'text',
@@ -47,16 +60,27 @@ function wordsFor(issue: z.core.$ZodIssue, found: unknown): Pick<Problem, 'messa
       return { message: `expected at least ${issue.minimum}` };
     case 'too_big':
       return { message: `expected at most ${issue.maximum}` };
+    case 'invalid_key':
+      return { message: 'expected a name of a letter, then letters, digits, _ or -' };
     default:
       return { message: issue.message };
   }
 }
 
-function problemsOf(file: string, error: z.ZodError, value: unknown): Problem[] {
-  return error.issues.flatMap((issue): Problem[] => {
+function problemsOf(file: string, issues: readonly z.core.$ZodIssue[], value: unknown): Problem[] {
+  return issues.flatMap((issue): Problem[] => {
     const path = issue.path.join('.');
+    const found = issue.path.reduce<unknown>(
+      (node, key) => (node as Record<PropertyKey, unknown>)?.[key],
+      value,
+    );
+    if (issue.code === 'invalid_union') {
+      const meant = issue.errors[branchOf(found)] ?? [];
+      const inside = meant.map((each) => ({ ...each, path: [...issue.path, ...each.path] }));
+      return problemsOf(file, inside, value);
+    }
     if (issue.code === 'unrecognized_keys') {
-      const allowed = keysAt(issue.path);
+      const allowed = keysAt(issue.path, found);
       return issue.keys.map((key) => {
         const nearest = nearestName(key, allowed);
         const at = [...issue.path, key].join('.');
@@ -69,10 +93,6 @@ function problemsOf(file: string, error: z.ZodError, value: unknown): Problem[] 
         };
       });
     }
-    const found = issue.path.reduce<unknown>(
-      (node, key) => (node as Record<PropertyKey, unknown>)?.[key],
-      value,
-    );
     return [{ file, path, ...wordsFor(issue, found), found: show(found) }];
   });
 }
@@ -88,15 +108,16 @@ export async function loadConfig(file: string | undefined, overrides: Overrides 
   const merged = { ...value, ...(fleet === undefined ? {} : { fleet }) };
   const parsed = configSchema.safeParse(merged);
   if (!parsed.success) {
-    const problems = problemsOf(path ?? 'settings', parsed.error, merged);
+    const problems = problemsOf(path ?? 'settings', parsed.error.issues, merged);
     throw new SluiceError(
       'INVALID_CONFIG',
       `The settings have ${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}.`,
       problems,
     );
   }
-  const redis = overrides.redis ?? parsed.data.redis ?? process.env.REDIS_URL;
-  return redis === undefined || redis === '' ? parsed.data : { ...parsed.data, redis };
+  const config = path === undefined ? parsed.data : withPlaces(parsed.data, path);
+  const redis = overrides.redis ?? config.redis ?? process.env.REDIS_URL;
+  return redis === undefined || redis === '' ? config : { ...config, redis };
 }
 
 /** Reads no more than a settings file can hold, from a device or a pipe too. */

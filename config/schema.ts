@@ -22,7 +22,13 @@ function duration(fallback: string, longest = LONGEST_TIMER) {
     });
 }
 
-const absolutePath = z.string().startsWith('/', 'expected an absolute path');
+/** Absolute, or relative to the folder of the settings file where it begins with `./` or `../`. */
+const place = z
+  .string()
+  .regex(
+    /^(?:\/|\.\.?(?:\/|$))/,
+    'expected an absolute path, or one from the settings file that begins with ./',
+  );
 
 const names = z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string());
 
@@ -37,7 +43,7 @@ const mcpServer = z.union([
       .default({})
       .describe('Variables whose values are taken from variables of the worker, by name'),
     network: z.boolean().default(false).describe('It needs the network'),
-    paths: z.array(absolutePath).default([]).describe('Files and folders of the host that it reads'),
+    paths: z.array(place).default([]).describe('Files and folders of the host that it reads'),
     sessions: z.number().int().min(1).max(32).default(1).describe('Servers that one worker keeps at a time'),
   }),
   z.strictObject({
@@ -146,7 +152,7 @@ export const configSchema = z.strictObject({
       output_cap: count(1_048_576, 1024).describe('Bytes of each output stream that are kept, head and tail'),
       grace: duration('2s', '60s').describe('How long a tool has between SIGTERM and SIGKILL'),
       paths: z
-        .array(z.string().startsWith('/', 'expected an absolute path'))
+        .array(place)
         .default(['/'])
         .describe('Folders of this host in which the paths that tools declare must lie'),
     })
@@ -155,11 +161,11 @@ export const configSchema = z.strictObject({
     .strictObject({
       deadline: duration('5m').describe('Longest run of a playbook'),
       output_cap: count(1_048_576).describe('Bytes of output that are kept, head and tail'),
-      vault_password_file: absolutePath
+      vault_password_file: place
         .optional()
         .describe('File with the password of Ansible vaults, on the worker'),
-      private_key_file: absolutePath.optional().describe('SSH key for remote hosts, on the worker'),
-      known_hosts_file: absolutePath
+      private_key_file: place.optional().describe('SSH key for remote hosts, on the worker'),
+      known_hosts_file: place
         .optional()
         .describe('Host keys of remote hosts, on the worker; without it keys are accepted when first seen'),
     })

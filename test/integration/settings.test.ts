@@ -35,9 +35,45 @@ function bomb(): string {
   return `${levels.join('\n')}\n`;
 }
 
+describe('paths', () => {
+  it('are taken from the folder of the settings file where they begin with a dot', async () => {
+    const file = join(dir, 'places.yaml');
+    await writeFile(
+      file,
+      `mcp_servers:
+  near: { command: [node, ./server.mjs, --flag], paths: [., /srv/data] }
+  far: { url: https://example.org/mcp }
+plugins: [../plugin.mjs, a-package]
+runners: { paths: [./tools] }
+ansible: { private_key_file: ./key }
+`,
+    );
+    const config = await loadConfig(file);
+    expect(config.mcp_servers.near).toMatchObject({
+      command: ['node', join(dir, 'server.mjs'), '--flag'],
+      paths: [dir, '/srv/data'],
+    });
+    expect(config.plugins).toEqual([join(dir, '..', 'plugin.mjs'), 'a-package']);
+    expect(config.runners.paths).toEqual([join(dir, 'tools')]);
+    expect(config.ansible.private_key_file).toBe(join(dir, 'key'));
+  });
+});
+
 describe('settings', () => {
   it.each([
     ['redis: 5', 'f: redis: expected text; found 5'],
+    [
+      'mcp_servers: { a: { command: [node], comand: 3 } }',
+      'f: mcp_servers.a.comand: unknown key; allowed: command, env, env_from, network, paths, sessions; did you mean "command"?',
+    ],
+    [
+      'mcp_servers: { a: { url: "https://x.example", header: {} } }',
+      'f: mcp_servers.a.header: unknown key; allowed: url, headers, headers_from, sessions; did you mean "headers"?',
+    ],
+    [
+      'mcp_servers: { 9a: { command: [node] } }',
+      'f: mcp_servers.9a: expected a name of a letter, then letters, digits, _ or -; found {"command":["node"]}',
+    ],
     ['sinks: ndjson=x', 'f: sinks: expected a list; found "ndjson=x"'],
     ['worker: 3', 'f: worker: expected a mapping; found 3'],
     ['worker: { concurrency: many }', 'f: worker.concurrency: expected a number; found "many"'],
