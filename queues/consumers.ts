@@ -5,11 +5,14 @@ import { connect, openQueue, type QueuePlace, type StallSettings, workerOptions 
 import { QUEUES } from './names.js';
 import { patiently } from './patience.js';
 import { decidePayloadSchema, type PackPayload, packPayloadSchema } from './payloads.js';
+import { type PostponeDeps, postpone, triesOf } from './postpone.js';
 import { Suspects } from './suspects.js';
 import { packOptions } from './work-queue.js';
 
 /** A role's hold on its queues. */
 export interface Consumer {
+  /** Called once the role can be seen by others. */
+  begin?(): Promise<void>;
   /** Takes nothing new; waits for what runs, `deadlineMs` at most, then aborts it. */
   drain(deadlineMs: number): Promise<void>;
 }
@@ -77,9 +80,12 @@ function followPackSize(least: number): (worker: Worker, pack: PackPayload['pack
   };
 }
 
-/** Runs packs of the given queues. */
+/**
+ * Runs packs of the given queues. A pack whose runner is missing here is left to another worker: its
+ * flow waits, and what waits is looked at again when a worker begins that has runners.
+ */
 export function consumePacks(
-  deps: ConsumerDeps & { tries: number },
+  deps: ConsumerDeps & Pick<PostponeDeps, 'isServed'> & { tries: number; hasRunners: boolean },
   concurrency: { pure: number; runner: number },
   run: (job: PackJob) => Promise<PackAnswer>,
 ): Consumer {
@@ -92,7 +98,7 @@ export function consumePacks(
   const workers = new Map<string, Worker>();
   const follow = followPackSize(concurrency.pure);
   const suspects = new Suspects();
-  const processor: Processor = async (job, _token, signal) => {
+  const processor: Processor = async (job, token, signal) => {
     const payload = packPayloadSchema.parse(job.data);
     const pure = workers.get('pure');
     if (payload.pack.queue === 'pure' && pure !== undefined) follow(pure, payload.pack);
@@ -100,12 +106,16 @@ export function consumePacks(
     const told = signal ?? new AbortController().signal;
     const judge = (stalled: number) => {
       const pack = withoutUndefined(payload.pack);
-      const tries = job.attemptsStarted;
+      const tries = triesOf(job, payload);
       const work = () => run({ chunk, attempt, generation, acceptedAt, pack, tries, stalled, signal: told });
       return patiently(work, told, deps.onError);
     };
     const answer = await (job.stalledCounter === 0 ? judge(0) : suspects.run(job, payload, judge));
     if (answer.kind === 'split') await addSiblings(job, payload, answer.packs);
+    if (answer.kind !== 'unserved') return;
+    const { isServed, onError } = deps;
+    const queue = queues[payload.pack.queue];
+    await postpone({ queue, signal: told, isServed, onError }, job, token, payload, answer.needs);
   };
   const addSiblings = async (job: Job, payload: PackPayload, packs: readonly PackPayload['pack'][]) => {
     const parent = job.parent;
@@ -129,6 +139,9 @@ export function consumePacks(
     if (most > 0) workers.set(name, openWorker(deps, connection, QUEUES[name], most, processor));
   }
   return {
+    async begin() {
+      if (deps.hasRunners && workers.has('runner')) await queues.runner.promoteJobs();
+    },
     async drain(deadlineMs) {
       await closeWithin([...workers.values()], deadlineMs);
       await Promise.allSettled(Object.values(queues).map((queue) => queue.close()));

@@ -16,6 +16,8 @@ export const packPayloadSchema = z.object({
   }),
   /** Lone runs that began after a stall and never came back. */
   begun: z.number().int().min(0).optional(),
+  /** Times that a worker took it which has no runner for it. */
+  looks: z.number().int().min(0).optional(),
 });
 export type PackPayload = z.infer<typeof packPayloadSchema>;
 

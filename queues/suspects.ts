@@ -9,7 +9,10 @@ import type { PackPayload } from './payloads.js';
 export class Suspects {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** `run` is told of one stall more than the lone runs that never came back. */
+  /**
+   * `run` is told of one stall more than the lone runs that never came back. What it leaves to another
+   * worker has not begun; the note goes when the job is put off.
+   */
   run<T>(job: Job, payload: PackPayload, run: (stalled: number) => Promise<T>): Promise<T> {
     const turn = this.#last.then(async () => {
       const begun = payload.begun ?? 0;

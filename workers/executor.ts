@@ -1,5 +1,8 @@
-import { consumePacks } from '../queues/consumers.js';
-import { createExecutor, type FleetEngine, openRunners } from '../src/compose.js';
+import { type Consumer, consumePacks } from '../queues/consumers.js';
+import { livingWorkers } from '../src/app/living.js';
+import { createExecutor, type FleetEngine, type OpenedRunners, openRunners } from '../src/compose.js';
+import type { Need } from '../src/core/registry/needs.js';
+import { isServed, PURE, servesOf } from '../src/core/routing.js';
 import { consumerDeps, type Role, startRole } from './lifecycle.js';
 
 /**
@@ -8,15 +11,54 @@ import { consumerDeps, type Role, startRole } from './lifecycle.js';
  */
 export const EXECUTOR_FLAGS = ['--max-semi-space-size=32'];
 
-/** Starts an executor: takes packs, runs their checks, records the results. */
-export async function startExecutor(engine: FleetEngine): Promise<Role> {
-  const { worker } = engine.config;
-  const runners = await openRunners(engine.config);
-  return startRole(engine, 'worker', (id) => {
-    const executor = createExecutor(engine.store, engine.config, id, runners);
-    const concurrency = { pure: worker.concurrency, runner: worker.runner_concurrency };
-    return consumePacks({ ...consumerDeps(engine), tries: worker.tries }, concurrency, (job) =>
-      executor.run(job),
-    );
+/** Milliseconds for the end of what tools keep, when draining has taken all that there was. */
+const LEAST_CLOSE_MS = 1000;
+
+/** Waits for work, `ms` at most. */
+async function within(ms: number, work: Promise<unknown>, onError: (error: Error) => void): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
   });
+  await Promise.race([work.catch(onError), late]);
+  clearTimeout(timer);
+}
+
+function open(engine: FleetEngine, id: string, runners: OpenedRunners): Consumer {
+  const { config, store, clock, trouble } = engine;
+  const { worker } = config;
+  const executor = createExecutor(store, config, id, runners);
+  const consumer = consumePacks(
+    {
+      ...consumerDeps(engine),
+      tries: worker.tries,
+      hasRunners: runners.serves.some((need) => need !== PURE),
+      async isServed(needs: readonly Need[]) {
+        const workers = await livingWorkers(store, clock);
+        return isServed(
+          needs,
+          workers.map(({ serves }) => serves),
+        );
+      },
+    },
+    { pure: worker.concurrency, runner: worker.runner_concurrency },
+    (job) => executor.run(job),
+  );
+  return {
+    ...consumer,
+    async drain(deadlineMs) {
+      const started = Date.now();
+      await consumer.drain(deadlineMs);
+      const left = Math.max(LEAST_CLOSE_MS, deadlineMs - (Date.now() - started));
+      const closing = executor.close().finally(() => runners.close());
+      await within(left, closing, trouble);
+    },
+  };
+}
+
+/** Starts an executor: takes packs, runs their checks, records the results. `given`: runners that are open. */
+export async function startExecutor(engine: FleetEngine, given?: OpenedRunners): Promise<Role> {
+  const runners = given ?? (await openRunners(engine.config));
+  const serves = servesOf(runners.serves, engine.config.worker.runner_concurrency);
+  return startRole(engine, 'worker', (id) => open(engine, id, runners), { serves, missing: runners.missing });
 }

@@ -1,10 +1,10 @@
 import type { Consumer, ConsumerDeps } from '../queues/consumers.js';
+import { BEAT_MS } from '../src/app/living.js';
 import { type FleetEngine, processName } from '../src/compose.js';
+import type { Need } from '../src/core/registry/needs.js';
 import type { RoleName } from '../src/ports/store.js';
 
-/** Milliseconds between heartbeats; a role is taken for dead after three. */
-export const BEAT_MS = 2000;
-export const DEAD_AFTER_MS = 3 * BEAT_MS;
+export { DEAD_AFTER_MS } from '../src/app/living.js';
 
 /** A role that runs in this process. */
 export interface Role {
@@ -27,19 +27,28 @@ export function consumerDeps({ config, redisUrl, trouble }: FleetEngine): Consum
   };
 }
 
+/** What a worker can run, for its heartbeat and for the log. */
+export interface Served {
+  serves: readonly Need[];
+  /** Why it does not serve the rest. */
+  missing: Readonly<Record<string, string>>;
+}
+
 /** Gives a role its heartbeat and its orderly end. */
 export async function startRole(
   engine: FleetEngine,
   name: RoleName,
   open: (id: string) => Promise<Consumer> | Consumer,
+  served?: Served,
 ): Promise<Role> {
   const { store, clock, config, log, trouble } = engine;
   const id = processName();
   const consumer = await open(id);
-  const beat = () => store.roster.beat(name, id, clock.now()).catch(trouble);
+  const beat = () => store.roster.beat(name, id, clock.now(), served?.serves).catch(trouble);
   await beat();
   const timer = setInterval(beat, BEAT_MS);
-  log.info({ role: name, id, fleet: config.fleet }, `${name} is up`);
+  log.info({ role: name, id, fleet: config.fleet, ...served }, `${name} is up`);
+  await consumer.begin?.().catch(trouble);
   return {
     name,
     id,

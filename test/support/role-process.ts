@@ -35,11 +35,13 @@ const starters = {
         },
         worker: id,
         poisonousAfter: worker.poisonous_after,
+        serves: ['pure'],
+        unserved: 'wait',
       });
       const concurrency = { pure: worker.concurrency, runner: worker.runner_concurrency };
-      return consumePacks({ ...consumerDeps(engine), tries: worker.tries }, concurrency, (job) =>
-        executor.run(job),
-      );
+      const deps = { ...consumerDeps(engine), tries: worker.tries };
+      const routing = { hasRunners: false, isServed: async () => false };
+      return consumePacks({ ...deps, ...routing }, concurrency, (job) => executor.run(job));
     }),
 };
 const running: Role[] = [];
