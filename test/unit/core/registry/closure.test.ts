@@ -11,6 +11,7 @@ import {
   timeoutOf,
 } from '../../../../src/core/registry/closure.js';
 import { schemaProblems } from '../../../../src/core/registry/json-schema.js';
+import type { CallableDocument } from '../../../../src/core/registry/model.js';
 import { CODE, EMPTY, given, registryOf, TRANSFORM } from './build.js';
 
 const SCHEMA = {
@@ -143,5 +144,10 @@ describe('wrapping passes on', () => {
     ['count', 'pure'],
   ])('where it runs: %s on %s', (name, runner) => {
     expect(runnerOf(tool(name))).toBe(runner);
+  });
+
+  it.each(['ansible', 'plugin/mine'])('where it runs: the validator %s on runner', (validator) => {
+    const [counting] = tool('count').chain as [CallableDocument];
+    expect(runnerOf({ chain: [{ ...counting, validator }] })).toBe('runner');
   });
 });
