@@ -1,33 +1,11 @@
 import { Queue, type QueueOptions, type WorkerOptions } from 'bullmq';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { queuePrefix } from './names.js';
+
+export { type ConnectionListener, connect, type QueuePlace } from './redis.js';
 
 /** BullMQ's event stream is for people who look on; nothing is decided on it (DESIGN 5.7). */
 const EVENTS_KEPT = 1000;
-
-/** Where a fleet's queues are. */
-export interface QueuePlace {
-  url: string;
-  fleet: string;
-}
-
-/** Hears of a connection's errors, and, where it wants to, that the connection stands (again). */
-export interface ConnectionListener {
-  (error: Error): void;
-  back?(): void;
-}
-
-/** A connection as BullMQ needs it: patient, and away from a primary that became a replica. */
-export function connect(url: string, onError: ConnectionListener = () => {}): Redis {
-  const client = new Redis(url, {
-    maxRetriesPerRequest: null,
-    retryStrategy: (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 6), 2000),
-    reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
-  });
-  client.on('error', onError);
-  client.on('ready', () => onError.back?.());
-  return client;
-}
 
 export function openQueue(connection: Redis, fleet: string, name: string): Queue {
   const options: QueueOptions = {

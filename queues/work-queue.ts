@@ -1,45 +1,33 @@
-import { type FlowJob, FlowProducer, type Job, type JobsOptions, type Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Chunk } from '../src/core/manifest.js';
 import type { Pack } from '../src/core/packing.js';
 import type { WorkQueue } from '../src/ports/queue.js';
-import { connect, openQueue, type QueuePlace } from './connection.js';
-import { flowId, QUEUES, queuePrefix } from './names.js';
-import type { DecidePayload, PackPayload } from './payloads.js';
+import type { Flows } from './flows.js';
+import { connect, type QueuePlace } from './redis.js';
 
-const RETRY: Pick<JobsOptions, 'backoff'> = { backoff: { type: 'exponential', delay: 500, jitter: 0.5 } };
-/** Tries of a decision over some two minutes; the sweeper enqueues the chunk anew after that. */
-const DECIDE_TRIES = 8;
+export { packOptions } from './job-options.js';
 
 /**
- * Options of every child. `ignoreDependencyOnFailure` and nothing else: the other three silently
- * open gates or never call the aggregator (DESIGN 5.3).
+ * The queues of a fleet. Its connection stands from the beginning, and tells of outages; BullMQ is
+ * loaded when the queues are first used, since most commands only look at the store.
  */
-export function packOptions(jobId: string, tries: number): JobsOptions {
-  return { jobId, attempts: tries, ...RETRY, removeOnComplete: true, ignoreDependencyOnFailure: true };
-}
-
-const ALIVE = new Set(['waiting', 'active', 'delayed', 'prioritized', 'waiting-children']);
-
-/** Flows through BullMQ: packs as children, the decision as their parent. */
 export class BullWorkQueue implements WorkQueue {
   readonly #connection: Redis;
-  readonly #flows: FlowProducer;
-  readonly #queues: Record<'pure' | 'runner' | 'decide', Queue>;
-  readonly #tries: number;
+  readonly #open: () => Promise<Flows>;
+  #flows: Promise<Flows> | undefined;
 
   /** `tries`: how often a pack is run before infrastructure trouble makes it an error. */
   constructor(place: QueuePlace, tries: number, onError: (error: Error) => void) {
     this.#connection = connect(place.url, onError);
-    this.#tries = tries;
-    this.#flows = new FlowProducer({ connection: this.#connection, prefix: queuePrefix(place.fleet) });
-    this.#flows.on('error', onError);
-    const open = (name: string) => {
-      const queue = openQueue(this.#connection, place.fleet, name);
-      queue.on('error', onError);
-      return queue;
+    this.#open = async () => {
+      const { Flows } = await import('./flows.js');
+      return new Flows(this.#connection, place.fleet, tries, onError);
     };
-    this.#queues = { pure: open(QUEUES.pure), runner: open(QUEUES.runner), decide: open(QUEUES.decide) };
+  }
+
+  #opened(): Promise<Flows> {
+    this.#flows ??= this.#open();
+    return this.#flows;
   }
 
   async enqueue(
@@ -47,61 +35,20 @@ export class BullWorkQueue implements WorkQueue {
     generation: number,
     packs: readonly Pack[],
   ): Promise<void> {
-    const id = flowId(chunk, generation);
-    const data: DecidePayload = { chunk: chunk.id, attempt: chunk.attempt, generation };
-    const children = packs.map(
-      (pack, n): FlowJob => ({
-        name: 'pack',
-        queueName: QUEUES[pack.queue],
-        data: { ...data, acceptedAt: chunk.acceptedAt, pack } satisfies PackPayload,
-        opts: packOptions(`${id}-${n}`, this.#tries),
-      }),
-    );
-    await this.#flows.add({
-      name: 'decide',
-      queueName: QUEUES.decide,
-      data,
-      opts: { jobId: id, attempts: DECIDE_TRIES, ...RETRY, removeOnComplete: true },
-      children,
-    });
+    await (await this.#opened()).enqueue(chunk, generation, packs);
   }
 
   async isAlive(chunk: Pick<Chunk, 'id' | 'attempt'>, generation: number): Promise<boolean> {
-    const parent: Job | undefined = await this.#queues.decide.getJob(flowId(chunk, generation));
-    if (parent === undefined) return false;
-    const state = await parent.getState();
-    if (state !== 'waiting-children') return ALIVE.has(state);
-    let cursor = 0;
-    do {
-      // A page may be empty, or hold dead children alone, while others live.
-      const page = await parent.getDependencies({ unprocessed: { cursor, count: 50 } });
-      for (const key of page.unprocessed ?? []) {
-        if (await this.#childLives(key)) return true;
-      }
-      cursor = page.nextUnprocessedCursor ?? 0;
-    } while (cursor !== 0);
-    return false;
-  }
-
-  async #childLives(key: string): Promise<boolean> {
-    const at = key.lastIndexOf(':');
-    const name = key.slice(0, at).split(':').at(-1);
-    const queue = name === 'pure' || name === 'runner' ? this.#queues[name] : undefined;
-    // Its state alone would not do: a job that was lost may still stand in a list.
-    const job: Job | undefined = await queue?.getJob(key.slice(at + 1));
-    return job !== undefined && ALIVE.has(await job.getState());
+    return (await this.#opened()).isAlive(chunk, generation);
   }
 
   /** Removes failed children whose parents went on long ago (DESIGN 5.6). */
   async removeFailed(olderThanMs: number): Promise<void> {
-    for (const queue of Object.values(this.#queues)) await queue.clean(olderThanMs, 1000, 'failed');
+    await (await this.#opened()).removeFailed(olderThanMs);
   }
 
   async close(): Promise<void> {
-    await Promise.allSettled([
-      this.#flows.close(),
-      ...Object.values(this.#queues).map((queue) => queue.close()),
-    ]);
+    await this.#flows?.then((flows) => flows.close());
     this.#connection.disconnect();
   }
 }

@@ -1,4 +1,3 @@
-import { dispatchTo } from '../queues/delivery.js';
 import { parseSink } from '../queues/sinks/built-in.js';
 import { deliveryTo, type SinkReader } from '../src/app/deliver.js';
 import type { FleetEngine } from '../src/compose.js';
@@ -23,7 +22,8 @@ export async function openSinkReader(
 /** Starts a dispatcher: brings the outbox to these sinks. Readers must be open. */
 export function startDispatcher(engine: FleetEngine, readers: readonly SinkReader[]): Promise<Role> {
   const { store, clock, config } = engine;
-  return startRole(engine, 'dispatcher', (id) => {
+  return startRole(engine, 'dispatcher', async (id) => {
+    const { dispatchTo } = await import('../queues/delivery.js');
     const deps = { ...consumerDeps(engine), consumer: id };
     const outgoing = { outbox: store.outbox, clock, fleet: config.fleet };
     const settings = { tries: config.delivery.tries, waitMs: CLAIM_WAIT_MS };

@@ -1,4 +1,3 @@
-import { consumeSweeps } from '../queues/consumers.js';
 import { sweep } from '../src/app/sweep.js';
 import { createAggregator, type FleetEngine, keeperOf, registryOf } from '../src/compose.js';
 import { consumerDeps, type Role, startRole } from './lifecycle.js';
@@ -18,8 +17,9 @@ export function startSweeper(engine: FleetEngine): Promise<Role> {
     keepEventsMs: config.outbox.keep,
     keepEvents: config.outbox.keep_count,
   };
-  return startRole(engine, 'sweeper', () =>
-    consumeSweeps(consumerDeps(engine), config.sweeper.every, async () => {
+  return startRole(engine, 'sweeper', async () => {
+    const { consumeSweeps } = await import('../queues/consumers.js');
+    return consumeSweeps(consumerDeps(engine), config.sweeper.every, async () => {
       const report = await sweep({
         store,
         queue,
@@ -34,6 +34,6 @@ export function startSweeper(engine: FleetEngine): Promise<Role> {
       await queue.removeFailed(FAILED_JOBS_KEPT_MS);
       if (report.requeued + report.overdue + report.completed + report.moved > 0)
         log.info({ report }, 'swept');
-    }),
-  );
+    });
+  });
 }
