@@ -47,11 +47,11 @@ const ROWS: [string, Row][] = [
   [
     'failed assert',
     {
-      files: { 'v.yml': playbook(`{name: one is two, ${FAIL}}`) },
+      files: { 'v.yml': playbook(`{name: '{{ 1 }} is two', ${FAIL}}`) },
       exitCode: 2,
       outcome: 'fail',
-      data: { failed_tasks: [{ host: 'localhost', task: 'one is two', message: 'Assertion failed' }] },
-      message: /failed on localhost: \[one is two\] Assertion failed/,
+      data: { failed_tasks: [{ host: 'localhost', task: '1 is two', message: 'Assertion failed' }] },
+      message: /failed on localhost: \[1 is two\] Assertion failed/,
     },
   ],
   [
@@ -107,10 +107,14 @@ const ROWS: [string, Row][] = [
   [
     'ignored failure',
     {
-      files: { 'v.yml': playbook(`{${FAIL}, ignore_errors: true}`) },
+      files: { 'v.yml': playbook('{ansible.builtin.command: "false", ignore_errors: true}') },
       exitCode: 0,
       outcome: 'pass',
-      data: { hosts: { localhost: { ignored: 1 } }, tasks: [{ status: 'ignored' }] },
+      data: {
+        hosts: { localhost: { ignored: 1 } },
+        tasks: [{ status: 'ignored' }],
+        changed_tasks: [{ task: 'ansible.builtin.command' }],
+      },
       message: /passed on 1 host/,
     },
   ],

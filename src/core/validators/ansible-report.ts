@@ -24,6 +24,7 @@ const taskSchema = z.object({
   status: z.enum(['ok', 'changed', 'failed', 'ignored', 'skipped', 'unreachable']),
   message: z.string(),
   cause: z.enum(['judged', 'crashed']).optional(),
+  changed: z.boolean().optional(),
 });
 
 const reportSchema = z.object({

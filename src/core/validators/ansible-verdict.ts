@@ -113,7 +113,7 @@ function conclude({
 
 function tasksIn(report: PlaybookReport): Record<string, unknown> {
   const short = ({ host, task, message }: TaskReport) => ({ host, task, message: head(message, MESSAGE) });
-  const changed = report.tasks.filter(({ status }) => status === 'changed');
+  const changed = report.tasks.filter((each) => each.status === 'changed' || each.changed);
   const failed = report.tasks.filter(({ status }) => status === 'failed' || status === 'unreachable');
   // Those that failed are told of anyway; of the others the first ones.
   const shown = report.tasks.slice(0, TASKS);

@@ -97,6 +97,8 @@ export interface TaskReport {
   message: string;
   /** `judged`: an assertion was evaluated, so the message is its author's; `crashed`: the module broke down. */
   cause?: 'judged' | 'crashed';
+  /** Its failure was ignored, but it changed something. */
+  changed?: boolean;
 }
 
 /** What a run of a playbook did, as the callback of ours tells it. */

@@ -56,6 +56,7 @@ class CallbackModule(CallbackBase):
         if os.path.exists(".sluice/vault"):
             os.remove(".sluice/vault")
         self.play = ""
+        self.names = {}
         self.unmatched = False
         self.seen = 0
         self.alike = collections.Counter()
@@ -65,6 +66,13 @@ class CallbackModule(CallbackBase):
 
     def v2_playbook_on_play_start(self, play):
         self.play = play.get_name()
+
+    def v2_playbook_on_task_start(self, task, is_conditional):
+        # Templates in a name are filled in now, and at no other time.
+        self.names[task._uuid] = task.get_name()
+
+    def v2_playbook_on_handler_task_start(self, task):
+        self.names[task._uuid] = task.get_name()
 
     def v2_playbook_on_no_hosts_matched(self):
         self.unmatched = True
@@ -109,11 +117,12 @@ class CallbackModule(CallbackBase):
         return {
             "host": cut(result._host.get_name(), 256),
             "play": cut(self.play, 200),
-            "task": cut(result.task_name, 200),
+            "task": cut(self.names.get(task._uuid) or result.task_name, 200),
             "action": cut(getattr(task, "resolved_action", None) or task.action, 200),
             "status": status,
             "message": cut(message, 3000 if status in ("failed", "unreachable") else 400),
             **({"cause": cause} if cause else {}),
+            **({"changed": True} if status == "ignored" and said.get("changed") else {}),
         }
 
     def v2_playbook_on_stats(self, stats):
