@@ -18,6 +18,11 @@ export interface StoredBundle {
 
 class Refused extends Error {}
 
+/** Whether a real path is a folder's own, or lies in it; both without links on the way. */
+export function isInside(root: string, real: string): boolean {
+  return real === root || real.startsWith(root.endsWith(sep) ? root : root + sep);
+}
+
 interface Walk {
   root: string;
   files: Map<string, Buffer>;
@@ -53,7 +58,7 @@ async function addFolder(
     const real = await realpath(path).catch((error: unknown) => {
       throw new Refused(`${inside} ${readFailure(error)}`);
     });
-    if (real !== walk.root && !real.startsWith(walk.root.endsWith(sep) ? walk.root : walk.root + sep)) {
+    if (!isInside(walk.root, real)) {
       throw new Refused(`${inside} is a symbolic link that leaves the scenario's folder`);
     }
     const info = await stat(real);

@@ -10,6 +10,7 @@ export const INPUT_CODES = {
   NOT_JSON: 'A value is one that JSON does not have.',
   TOO_DEEP: 'The text is nested deeper than 100 levels.',
   TOO_LARGE: 'The file is larger than is read, or its aliases stand for more.',
+  BAD_FILE: 'A file that a document lists is not there, is none, leaves the folder or is too much.',
   BAD_SNAPSHOT: 'What is named gives no snapshot.',
   NOT_NAMED: 'What is given is not NAME=WHAT.',
 } as const;

@@ -4,6 +4,7 @@ import { type Problem, SluiceError } from '../core/problem.js';
 import type { Kind } from '../core/registry/model.js';
 import type { GivenDocument } from '../core/registry/register.js';
 import type { InputCode } from './codes.js';
+import { withListedFiles } from './document-files.js';
 import { readText } from './read-text.js';
 import { readFailure } from './text.js';
 import { type ReadAnswer, readJson, readYaml } from './yaml-documents.js';
@@ -122,10 +123,15 @@ async function readFileOf(
   const answer = parse(file, read.text);
   if ('problems' in answer) return { problems: answer.problems.map((problem) => ({ file, ...problem })) };
   if (answer.documents.length === 0) return { problems: [nothing] };
-  const located = answer.documents.map(({ line, value, lineOf }): Located => {
-    return { document: { file, line, kind, value }, lineOf };
-  });
-  return { given: located };
+  const given: Located[] = [];
+  const problems: Problem[] = [];
+  for (const { line, value, lineOf } of answer.documents) {
+    // What comes by standard input has no folder: the list stays, and is refused when it is registered.
+    const read = file === STDIN ? { value } : await withListedFiles(file, value);
+    if ('value' in read) given.push({ document: { file, line, kind, value: read.value }, lineOf });
+    else problems.push(...read.problems.map((problem) => ({ file, line: lineOf(problem.path), ...problem })));
+  }
+  return problems.length > 0 ? { problems } : { given };
 }
 
 /** Each file once, however many of the given paths reach it. */
@@ -148,7 +154,8 @@ async function filesOf(paths: readonly string[]): Promise<{ files: string[]; pro
 /**
  * Documents of the registry as users write them: YAML or JSON, one or many a file; a folder gives its
  * files and those below, in order of their names; `-` is standard input. `kind` is what a document is
- * that does not say it.
+ * that does not say it. Files that a document lists by their paths beside its own file stand in it with
+ * their content.
  * @throws SluiceError INVALID_DOCUMENT with every problem of every file
  */
 export async function readDocuments(

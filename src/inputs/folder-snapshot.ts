@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { lstat, readdir, readFile, realpath } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { join } from 'node:path';
 import { MOST_SNAPSHOT_BYTES } from '../core/snapshot.js';
+import { isInside } from './bundle-files.js';
 import { readFailure } from './text.js';
 
 /** Most files, folders and links of one snapshot. */
@@ -46,8 +47,7 @@ async function addFile(walk: Walk, path: string, size: number, name: string): Pr
 /** What a link leads to, which must lie in the folder. */
 async function target(walk: Walk, path: string, inside: string): Promise<string> {
   const real = await realpath(path).catch((error) => refuse(error, inside));
-  const root = walk.root.endsWith(sep) ? walk.root : walk.root + sep;
-  if (real === walk.root || real.startsWith(root)) return real;
+  if (isInside(walk.root, real)) return real;
   throw new Refused(`${inside} is a symbolic link that leaves the folder`);
 }
 

@@ -2,6 +2,7 @@ import {
   type Document,
   isMap,
   isNode,
+  isPair,
   isScalar,
   isSeq,
   LineCounter,
@@ -56,12 +57,22 @@ function complaint(error: { code: string; message: string }): Complaint {
   return { code: 'SYNTAX', message: `is not valid YAML: ${text}` };
 }
 
+/** The key whose mapping has numbers as keys: exit codes. */
+const NUMBERED = 'exit_codes';
+
+/** A key as text; undefined for one that is none, and is no number where it may be one. */
+function textOfKey(key: unknown, numbered: boolean): string | undefined {
+  if (!isScalar(key)) return undefined;
+  if (typeof key.value === 'string') return key.value;
+  return numbered && Number.isInteger(key.value) ? String(key.value) : undefined;
+}
+
 /** The keys of a mapping that are no text, or there already. */
-function keyProblems(map: YAMLMap, lineOf: (offset: number) => number): Problem[] {
+function keyProblems(map: YAMLMap, numbered: boolean, lineOf: (offset: number) => number): Problem[] {
   const seen = new Set<string>();
   const problems: Problem[] = [];
   for (const { key } of map.items) {
-    const text = isScalar(key) && typeof key.value === 'string' ? key.value : undefined;
+    const text = textOfKey(key, numbered);
     const isNew = text !== undefined && !seen.has(text);
     if (text !== undefined) seen.add(text);
     if (isNew) continue;
@@ -76,6 +87,9 @@ function keyProblems(map: YAMLMap, lineOf: (offset: number) => number): Problem[
   return problems;
 }
 
+const isNumbered = (above: unknown): boolean =>
+  isPair(above) && isScalar(above.key) && above.key.value === NUMBERED;
+
 /** Keys that are no text or appear twice, and nesting that would exhaust the stack. */
 function structureProblems(document: Document.Parsed, lineOf: (offset: number) => number): Problem[] {
   const problems: Problem[] = [];
@@ -85,7 +99,7 @@ function structureProblems(document: Document.Parsed, lineOf: (offset: number) =
       problems.push({ ...TOO_DEEP, line: lineOf(node.range?.[0] ?? 0), path: '' });
       return visit.BREAK;
     }
-    if (isMap(node)) problems.push(...keyProblems(node, lineOf));
+    if (isMap(node)) problems.push(...keyProblems(node, isNumbered(path.at(-1)), lineOf));
     return undefined;
   });
   return problems;

@@ -72,6 +72,62 @@ describe('reading documents', () => {
     expect(yaml.map(({ value }) => value)).toEqual([{ name: 'a' }, { name: 'b' }]);
   });
 
+  it('reads the files that a document lists, from its own folder', async () => {
+    await mkdir(file('tools'));
+    await mkdir(file('tools/lib'));
+    await write('tools/check.sh', 'true\n');
+    await writeFile(file('tools/lib/data.bin'), Buffer.from([0xff, 0]));
+    await symlink(file('tools/check.sh'), file('tools/linked.sh'));
+    await write(
+      'tools/t.yaml',
+      'name: t\nfiles: [./check.sh, lib//data.bin, linked.sh]\n---\nname: u\nfiles: {a: b}\n',
+    );
+    const [listed, given] = await read(file('tools/t.yaml'));
+    const files = { 'check.sh': 'true\n', 'lib/data.bin': { base64: '/wA=' }, 'linked.sh': 'true\n' };
+    expect(listed?.value).toEqual({ name: 't', files });
+    expect(given?.value).toEqual({ name: 'u', files: { a: 'b' } });
+  });
+
+  it('tells everything that is wrong with listed files, each with its line', async () => {
+    await mkdir(file('tools'));
+    await mkdir(file('tools/lib'));
+    await write('secret', 'x');
+    await writeFile(file('tools/large'), Buffer.alloc(2 ** 20 + 1));
+    await write('tools/check.sh', 'true\n');
+    await symlink(file('secret'), file('tools/out'));
+    await symlink(file('tools'), file('tools/lib/up'));
+    const items = [
+      'gone.sh',
+      'out',
+      'lib/up/../../secret',
+      '../secret',
+      '/etc/passwd',
+      'lib',
+      'large',
+      '7',
+      './check.sh',
+      'check.sh',
+    ];
+    await write('tools/t.yaml', `name: t\nfiles:\n${items.map((item) => `  - ${item}\n`).join('')}`);
+    const problems = await refusal(file('tools/t.yaml'));
+    expect(problems.map(({ line, code, path, message }) => `${line} ${code} ${path} ${message}`)).toEqual([
+      '3 BAD_FILE files[0] does not exist',
+      '4 BAD_FILE files[1] is a symbolic link that leaves the folder of its document',
+      '5 BAD_FILE files[2] does not exist',
+      '6 BAD_FILE files[3] must stay inside the folder of its document',
+      '7 BAD_FILE files[4] must be relative to the folder of its document',
+      '8 BAD_FILE files[5] is a folder; list its files',
+      '9 BAD_FILE files[6] is too much: the files of a document have at most 1 MiB together',
+      '10 BAD_FILE files[7] must be the path of a file',
+      '12 BAD_FILE files[9] is listed twice',
+    ]);
+  });
+
+  it('leaves a list on standard input to be refused: it has no folder', async () => {
+    const { given } = await readDocuments(['-'], 'tool', Readable.from([Buffer.from('name: a\nfiles: [x]')]));
+    expect(given).toMatchObject([{ value: { files: ['x'] } }]);
+  });
+
   it('finds the line of each problem’s own key, and puts problems in the order of the files', async () => {
     await write('a.yaml', 'name: a\ndescripton: x\n---\nname: b\nretry:\n  limit: x\n');
     await write('b.json', '[{"name": "c"},\n {"name": "d",\n  "code": 1}]');
