@@ -90,6 +90,9 @@ const NOT_JSON: Readonly<
   other: { reason: 'malformed', message: 'printed something that is no JSON; its output must be JSON' },
 };
 
+/** What stands for bytes that are no UTF-8. */
+const NO_TEXT = '\ufffd';
+
 const CUT = 'printed more than is kept, so that its JSON is not whole';
 
 /** By its exit code alone. */
@@ -111,7 +114,10 @@ function byCode(meaning: 'pass' | 'fail', outcome: Ended): CommandReturn {
 }
 
 function byResult(value: unknown, meaning: 'pass' | 'fail', outcome: Ended): CommandReturn {
-  if (outcome.truncated) return failed('truncated', CUT, outcome);
+  if (outcome.stdout.includes(NO_TEXT)) {
+    const message = 'printed a result that is not valid UTF-8';
+    return failed('not_utf8', message, outcome);
+  }
   const claims = isPlainObject(value) && value.passed === true;
   if (!claims || meaning === 'pass') return { kind: 'value', value };
   const message = `printed "passed": true and ended with exit code ${outcome.exitCode}, which means a fail`;
@@ -124,6 +130,8 @@ function ofValidation(document: CallableDocument, outcome: Ended): CommandReturn
   if (meaning === 'error') return wrongCode(outcome);
   if (output === 'exit_code') return byCode(meaning, outcome);
   const printed = printedBy(outcome.stdout);
+  if (outcome.truncated && (output === 'json' || printed.kind === 'broken'))
+    return failed('truncated', CUT, outcome);
   if (printed.kind === 'json' && (output === 'json' || isResult(printed.value)))
     return byResult(printed.value, meaning, outcome);
   const isSilent = printed.kind === 'json' || printed.kind === 'nothing' || printed.kind === 'other';

@@ -14,6 +14,8 @@ import { nearestOf, own, type Raw, type Report, wrongType } from './fields.js';
 import { EXIT_MEANINGS, type ExitMeaning, type JsonObject } from './model.js';
 
 const MOST_PATHS = 100;
+/** Exit codes by which a shell tells what signal ended a process. */
+const SIGNALS = { first: 129, last: 159 };
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Variables that every command has, and those that would change what runs before it. */
 const OWN_VARIABLES: readonly string[] = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'PWD'];
@@ -39,8 +41,13 @@ export function readCommandFields(raw: Raw, report: Report): CommandFields {
   };
 }
 
-function isCode(key: string): boolean {
-  return /^(?:0|[1-9]\d{0,2})$/.test(key) && Number(key) <= 255;
+function exitCodeProblem(key: string): string | undefined {
+  const code = /^(?:0|[1-9]\d{0,2})$/.test(key) ? Number(key) : 256;
+  if (code > 255) return 'is no exit code: they go from 0 to 255';
+  const { first, last } = SIGNALS;
+  return code >= first && code <= last
+    ? `stands for a signal, as ${first} to ${last} do, and that is always an error`
+    : undefined;
 }
 
 function readExitCodes(given: unknown, report: Report): Record<string, ExitMeaning> | undefined {
@@ -52,15 +59,19 @@ function readExitCodes(given: unknown, report: Report): Record<string, ExitMeani
   }
   for (const [code, meaning] of Object.entries(given)) {
     const at = childPath(path, code);
-    if (!isCode(code)) {
-      const message = 'is no exit code: they go from 0 to 255';
-      report({ code: 'BAD_VALUE', path: at, message, found: show(code) });
-    }
+    const message = exitCodeProblem(code);
+    if (message !== undefined) report({ code: 'BAD_VALUE', path: at, message, found: show(code) });
     if (EXIT_MEANINGS.some((each) => each === meaning)) continue;
     const allowed = [...EXIT_MEANINGS];
-    const message = 'is not one of the allowed values';
     const found = show(meaning);
-    report({ code: 'NOT_ALLOWED', path: at, message, found, allowed, ...nearestOf(meaning, allowed) });
+    report({
+      code: 'NOT_ALLOWED',
+      path: at,
+      message: 'is not one of the allowed values',
+      found,
+      allowed,
+      ...nearestOf(meaning, allowed),
+    });
   }
   return given as Record<string, ExitMeaning>;
 }

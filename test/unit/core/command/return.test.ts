@@ -161,11 +161,23 @@ describe('a validation by what it prints', () => {
     expect(outcomeOf({ output: 'exit_code' }, ended(exitCode, stdout))).toBe(byCode);
   });
 
+  it('is an error where it is not UTF-8, which the exit code alone need not be', () => {
+    const stdout = '{"passed": true, "message": "\ufffd"}';
+    expect(outcomeOf({}, ended(0, stdout))).toBe('not_utf8');
+    expect(outcomeOf({ output: 'json' }, ended(0, stdout))).toBe('not_utf8');
+    expect(outcomeOf({}, ended(0, '{"passed": true, "message": "\\ufffd"}'))).toBe('pass');
+    expect(outcomeOf({}, ended(0, 'caf\ufffd'))).toBe('pass');
+  });
+
   it('is an error where the middle of it was left out', () => {
     const cut = ended(0, PASSED, { truncated: true });
     expect(outcomeOf({}, cut)).toBe('truncated');
     expect(outcomeOf({ output: 'json' }, cut)).toBe('truncated');
     expect(outcomeOf({ output: 'exit_code' }, cut)).toBe('pass');
+    const broken = ended(0, '{"passed": true, "message": "\n... 9 bytes left out ...\n"}', {
+      truncated: true,
+    });
+    expect(outcomeOf({}, broken)).toBe('truncated');
   });
 
   it('is an error where it is nested more deeply than is taken', () => {

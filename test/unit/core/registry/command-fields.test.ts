@@ -39,6 +39,11 @@ describe('a command', () => {
         'BAD_VALUE exit_codes["01"]',
       ],
     ],
+    [
+      'exit codes of signals',
+      { exit_codes: { '137': 'fail', '128': 'fail', '160': 'fail' } },
+      ['BAD_VALUE exit_codes["137"]'],
+    ],
     ['exit codes that are a list', { exit_codes: ['pass'] }, ['WRONG_TYPE exit_codes']],
     ['an output that is none', { output: 'jsn' }, ['NOT_ALLOWED output']],
     [
