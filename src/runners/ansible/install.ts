@@ -1,5 +1,5 @@
 import { readFile, readlink, stat } from 'node:fs/promises';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 
 /** Part of every sandbox. */
 const ALWAYS_THERE = ['/usr', '/bin', '/sbin', '/'];
@@ -22,7 +22,7 @@ async function chainOf(program: string): Promise<string[]> {
 async function inPath(name: string): Promise<string | undefined> {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     const program = join(folder, name);
-    const info = folder === '' ? undefined : await stat(program).catch(() => undefined);
+    const info = !isAbsolute(folder) ? undefined : await stat(program).catch(() => undefined);
     if (info?.isFile()) return program;
   }
   return undefined;
@@ -48,5 +48,6 @@ export async function findInstall(): Promise<Install | undefined> {
   const programs = interpreter === undefined ? scripts : [...scripts, ...(await chainOf(interpreter))];
   const prefixes = new Set(programs.map((path) => dirname(dirname(path))));
   const own = [...prefixes].filter((prefix) => !ALWAYS_THERE.includes(prefix) && !prefix.startsWith('/usr/'));
-  return { program, paths: own.flatMap((prefix) => PARTS.map((part) => join(prefix, part))) };
+  const folders = own.flatMap((prefix) => PARTS.map((part) => join(prefix, part)));
+  return { program, paths: own.length === 0 ? [] : [...new Set([...scripts, ...folders])] };
 }

@@ -162,9 +162,13 @@ export class SandboxedAnsibleRunner implements AnsibleRunner {
   }
 }
 
-/** It ended by itself, badly, and without telling why. */
+/** What a shell ends with when a program cannot be started. */
+const NOT_STARTED: readonly unknown[] = [126, 127];
+
+/** Ansible ended by itself, badly, and without telling why. */
 function isUnexplained({ exitCode, timedOut, report }: AnsibleOutcome): boolean {
-  return !timedOut && exitCode !== null && exitCode !== 0 && report === undefined;
+  if (timedOut || exitCode === null || NOT_STARTED.includes(exitCode)) return false;
+  return exitCode !== 0 && report === undefined;
 }
 
 /** Values of others stand behind `=` or `--`, where none is taken for an option. */
