@@ -50,7 +50,8 @@ async function tryOnce(): Promise<string | undefined> {
     user: user.id,
   });
   const release = async () => user.release();
-  const trial = new StartedProcess({ ...launch, token: '', mark: '', sandboxed: true, release }, 'ignore', 0);
+  const start = { ...launch, token: '', mark: '', sandboxed: true, release, abandon() {} };
+  const trial = new StartedProcess(start, 'ignore', 0);
   const timer = setTimeout(() => trial.kill(), TRIAL_MS);
   const said = new CappedOutput(1024);
   trial.child.stdout?.resume();

@@ -1,7 +1,8 @@
-import { hostView } from './host.js';
+import { foldersAbove, hostView } from './host.js';
 import { findIn, pathFolders } from './look-up.js';
 import { type HostPath, liesIn } from './paths.js';
 import { type StartScript, startScript } from './script.js';
+import { socketFilter } from './seccomp.js';
 import { isRoot } from './users.js';
 
 /** Working folder and home in a sandbox, in the one file system there that may be written. */
@@ -24,7 +25,7 @@ export interface Wrapped {
   file: string;
   args: readonly string[];
   env: Readonly<Record<string, string>>;
-  feeds: readonly string[];
+  feeds: readonly (string | Buffer)[];
 }
 
 /**
@@ -50,6 +51,9 @@ function becoming(user: number): string[] {
     : [];
 }
 
+/** Links in every sandbox, as on most hosts. */
+const TOP_LINKS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/var/tmp'];
+
 /** Bound where they are; a link to one is a link there, unless it lies in what is bound anyway. */
 function pathBinds(paths: readonly HostPath[]): string[] {
   const bound: string[] = [...hostView().bound];
@@ -57,12 +61,12 @@ function pathBinds(paths: readonly HostPath[]): string[] {
   const binds = paths.flatMap(({ real }) => {
     if (shown(real)) return [];
     bound.push(real);
-    return ['--ro-bind', real, real];
+    return [...foldersAbove([real]), '--ro-bind', real, real];
   });
   const links = paths.flatMap(({ given, real }) => {
-    if (given === real || shown(given) || liesIn('/var/tmp', given)) return [];
+    if (given === real || shown(given) || TOP_LINKS.some((link) => liesIn(link, given))) return [];
     bound.push(given);
-    return ['--symlink', real, given];
+    return [...foldersAbove([given]), '--symlink', real, given];
   });
   return [...binds, ...links];
 }
@@ -75,10 +79,12 @@ export function wrapped(run: Wrapping): Wrapped {
   const view = hostView();
   const size = `${run.scratchMiB * 1024 * 1024}`;
   const { files, ...script } = run;
+  const filter = socketFilter(run.network);
   const feeds = [
     startScript({ ...script, ...(files === undefined ? {} : { files: `${OWN}/files` }) }),
     `root:x:0:0::/:/bin/false\nnobody:x:${run.user}:${run.user}::${WORK}:/bin/sh\n`,
     `root:x:0:\nnogroup:x:${run.user}:\n`,
+    ...(filter === undefined ? [] : [filter]),
   ];
   const targets = [`${OWN}/start`, '/etc/passwd', '/etc/group'];
   const args = [
@@ -90,10 +96,22 @@ export function wrapped(run: Wrapping): Wrapped {
     ...['--proc', '/proc', '--dev', '/dev', '--remount-ro', '/dev'],
     ...['--perms', '1777', '--size', size, '--tmpfs', '/dev/shm'],
     ...['--perms', '1777', '--size', size, '--tmpfs', '/tmp', '--perms', '0777', '--dir', WORK],
-    ...['--dir', '/run', '--symlink', '../run', '/var/run', '--symlink', '../tmp', '/var/tmp'],
+    ...[
+      '--dir',
+      '/run',
+      '--dir',
+      '/var',
+      '--symlink',
+      '../run',
+      '/var/run',
+      '--symlink',
+      '../tmp',
+      '/var/tmp',
+    ],
     ...targets.flatMap((target, i) => ['--perms', '0444', '--file', `${FED + i}`, target]),
     ...(files === undefined ? [] : ['--ro-bind', files, `${OWN}/files`]),
     ...pathBinds(run.paths),
+    ...(filter === undefined ? [] : ['--seccomp', `${FED + targets.length}`]),
     ...['--remount-ro', '/', '--chdir', WORK, '--'],
     ...becoming(run.user),
     ...['/bin/sh', `${OWN}/start`],

@@ -1,3 +1,6 @@
+/** Many small chunks would cost more than the bytes in them. */
+const MOST_CHUNKS = 1024;
+
 /** Head and tail of a stream that may be far larger, in constant memory. */
 export class CappedOutput {
   readonly #half: number;
@@ -18,6 +21,7 @@ export class CappedOutput {
       const part = chunk.subarray(0, room);
       this.#head.push(part);
       this.#headBytes += part.length;
+      if (this.#head.length > MOST_CHUNKS) this.#head = [Buffer.concat(this.#head)];
     }
     if (chunk.length <= room) return;
     const rest = room > 0 ? chunk.subarray(room) : chunk;
@@ -35,8 +39,7 @@ export class CappedOutput {
       this.#dropped += first.length;
       first = this.#tail[0];
     }
-    // Many small chunks would cost more than the bytes in them.
-    if (this.#tail.length > 1024) this.#tail = [Buffer.concat(this.#tail)];
+    if (this.#tail.length > MOST_CHUNKS) this.#tail = [Buffer.concat(this.#tail)];
   }
 
   get truncated(): boolean {

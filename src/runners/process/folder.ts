@@ -1,4 +1,4 @@
-import { readlinkSync } from 'node:fs';
+import { readlinkSync, rmSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
@@ -43,6 +43,8 @@ export interface PrivateFolder {
   /** For temporary files. */
   temporary: string;
   remove(): Promise<void>;
+  /** The same, at once. */
+  removeNow(): void;
 }
 
 /** A folder for one run, which this user alone may enter. */
@@ -56,7 +58,7 @@ export async function privateFolder(files?: ReadonlyMap<string, Uint8Array>): Pr
     await mkdir(temporary);
     await chmod(work, 0o755);
     if (files !== undefined) await fill(work, files);
-    return { work, temporary, remove };
+    return { work, temporary, remove, removeNow: () => rmSync(folder, { recursive: true, force: true }) };
   } catch (error) {
     await remove();
     throw error;

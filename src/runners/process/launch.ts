@@ -17,13 +17,15 @@ export interface Launch {
   env: Readonly<Record<string, string>>;
   cwd?: string;
   /** Written to its descriptors from 3 on. */
-  feeds: readonly string[];
+  feeds: readonly (string | Buffer)[];
   /** On standard error: the program was not started. */
   token: string;
   /** In the environment of all that the run starts, as SLUICE_RUN. */
   mark: string;
   sandboxed: boolean;
   release(): Promise<void>;
+  /** Removes its folder when there is no time for `release`. */
+  abandon(): void;
 }
 
 let runs = 0;
@@ -68,7 +70,7 @@ async function inSandbox(
   const paths = await hostPaths(request.paths ?? [], settings.paths, isRoot());
   if ('kind' in paths) return paths;
   const visible = [...view.bound, ...paths.map(({ real }) => real)];
-  const folders = [...new Set([...view.programs, ...pathFolders()])];
+  const folders = [...new Set([...view.programs, ...pathFolders().filter(isLasting)])];
   const program = programOf(request.argv[0], { work: WORK, files: request.files, folders, visible });
   if (typeof program !== 'string') return program;
   const folder = request.files?.size ? await privateFolder(request.files) : undefined;
@@ -91,8 +93,12 @@ async function inSandbox(
     user.release();
     await folder?.remove();
   };
-  return { ...launch, token: tokenOf(mark), mark, sandboxed: true, release };
+  const abandon = () => folder?.removeNow();
+  return { ...launch, token: tokenOf(mark), mark, sandboxed: true, release, abandon };
 }
+
+/** What npm adds for the time of a script is there or not by how the worker was started. */
+const isLasting = (folder: string) => !folder.includes('/node_modules/');
 
 const covers = (folders: readonly string[], path: string) =>
   folders.some((folder) => path === folder || path.startsWith(`${folder}/`));
@@ -129,6 +135,7 @@ async function onHost(
     mark,
     sandboxed: false,
     release: folder.remove,
+    abandon: folder.removeNow,
   };
 }
 

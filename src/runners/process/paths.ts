@@ -39,7 +39,7 @@ function unreadable(found: Stats, asStranger: boolean): string | undefined {
   const needed = found.isDirectory() ? 0o005 : 0o004;
   if ((found.mode & needed) === needed) return undefined;
   const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
-  return `its mode ${mode} keeps others out, and under a worker that is root tools are another user; chmod o+rX it`;
+  return `its mode ${mode} keeps others out, and the tools of a worker that is root are others; open it to them, or run the worker as its owner`;
 }
 
 async function checked(

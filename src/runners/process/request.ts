@@ -5,7 +5,7 @@ import type { RunFailure } from '../../core/validators/validator.js';
 export interface ProcessRequest {
   /** Program and arguments, without a shell. A program without `/` is looked up in PATH. */
   argv: readonly [string, ...string[]];
-  /** Variables besides PATH, HOME, TMPDIR, LANG and PWD, which every process has. */
+  /** Variables besides PATH, HOME, TMPDIR, LANG, PWD and SLUICE_RUN, which every process has. */
   env?: Readonly<Record<string, string>>;
   /** Put into its private working folder, which it may write and which goes with it; path to content. */
   files?: ReadonlyMap<string, Uint8Array>;

@@ -32,6 +32,7 @@ export function startScript(script: StartScript): string {
     `trap 'echo ${token} >&2' EXIT`,
     // The first to go when the host runs out of memory.
     '{ echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null',
+    'PATH=/usr/sbin:/usr/bin:/sbin:/bin',
     'ulimit -c 0 2>/dev/null',
     `ulimit -d ${memoryKiB} 2>/dev/null`,
     // dash and busybox call it -p, bash -u.

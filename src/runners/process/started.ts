@@ -9,14 +9,14 @@ export interface Ending {
   error?: NodeJS.ErrnoException;
 }
 
-/** How long pipes are read on whose writer escaped its own end. */
-const LAST_WORDS_MS = 500;
+/** How long pipes are read, twice, whose writer escaped its own end. */
+const LAST_WORDS_MS = 250;
 
 const living = new Set<StartedProcess>();
 
 /** What is started has a group of its own, which this process must not leave behind when it ends at once. */
 function endAll(): void {
-  for (const each of living) each.kill();
+  for (const each of living) each.abandon();
 }
 
 /** A process with all that it starts. */
@@ -60,14 +60,11 @@ export class StartedProcess {
         if (child.pid === undefined) resolve({ exitCode: null, error });
       });
       child.once('exit', (exitCode, signal) => {
-        this.#over = true;
-        this.kill();
-        const last = setTimeout(() => this.#hangUp(), LAST_WORDS_MS);
-        const done = () => {
-          clearTimeout(last);
+        const hangUp = this.#leftBehind();
+        child.once('close', () => {
+          clearTimeout(hangUp);
           resolve({ exitCode, ...(signal === null ? {} : { signal }) });
-        };
-        child.once('close', done);
+        });
       });
     });
     clearTimeout(this.#stopping);
@@ -77,9 +74,22 @@ export class StartedProcess {
     return ending;
   }
 
-  /** Somebody who is not known any more still holds the pipes. */
-  #hangUp(): void {
-    for (const stream of this.child.stdio) stream?.destroy();
+  /** What the program started and did not wait for: a sandbox has ended it already. */
+  #leftBehind(): NodeJS.Timeout | undefined {
+    this.#over = true;
+    if (this.#launch.sandboxed) return undefined;
+    this.kill();
+    const close = () => {
+      for (const stream of this.child.stdio) stream?.destroy();
+    };
+    // Twice, so that what is in the pipes is read even when this process had no time for them.
+    const hangUp = setTimeout(() => {
+      hangUp.refresh();
+      if (late) close();
+      late = true;
+    }, LAST_WORDS_MS);
+    let late = false;
+    return hangUp;
   }
 
   /** SIGTERM to all of it, SIGKILL when it is still there after the grace. */
@@ -89,17 +99,19 @@ export class StartedProcess {
     send('SIGTERM', this.#members());
   }
 
+  /** SIGKILL to all of it and its folder removed, at once: this process ends. */
+  abandon(): void {
+    this.kill();
+    this.#launch.abandon();
+  }
+
   /** SIGKILL to all of it. */
   kill(): void {
     const { pid } = this.child;
     if (pid === undefined) return;
-    if (this.#launch.sandboxed) {
-      // The first process of a sandbox takes all others along, and bwrap ends after it.
-      const [first] = this.#over ? [] : generationsOf(pid);
-      send('SIGKILL', first ?? (this.#over ? [] : [pid]));
-    } else {
-      send('SIGKILL', [-pid, ...marked('SLUICE_RUN', this.#launch.mark)]);
-    }
+    if (!this.#launch.sandboxed) return send('SIGKILL', [-pid, ...marked('SLUICE_RUN', this.#launch.mark)]);
+    // The first process of a sandbox takes all others along, and bwrap ends after it.
+    if (!this.#over) send('SIGKILL', generationsOf(pid)[0] ?? [pid]);
   }
 
   /** Ids for signals that the program itself is to get. */
