@@ -30,6 +30,19 @@ export function readGraph(given: unknown, report: Report): Graph | undefined {
   return { nodes, ...(output === undefined ? {} : { output }) };
 }
 
+/** The graph as a user would write it. */
+export function graphView({ nodes, ...rest }: Graph): Record<string, unknown> {
+  const written = nodes.map(({ id, arguments: values, needs, ...node }) => [
+    id,
+    {
+      ...node,
+      ...(Object.keys(values).length === 0 ? {} : { arguments: values }),
+      ...(needs.length === 0 ? {} : { needs }),
+    },
+  ]);
+  return { nodes: Object.fromEntries(written), ...rest };
+}
+
 function rawNodes(given: unknown, report: Report): Raw {
   const path = NODES;
   if (given === undefined) report({ code: 'MISSING_FIELD', path, message: 'is missing' });

@@ -1,4 +1,6 @@
 import { filesView } from './files.js';
+import { graphView } from './graph.js';
+import { nodesOf } from './lookup.js';
 import {
   type Attachment,
   isSkill,
@@ -24,6 +26,7 @@ function asWritten(document: RegistryDocument): Record<string, unknown> {
   const { timeout_ms, lifecycle, ...rest }: ToolDocument = document;
   const written: Record<string, unknown> = { ...rest };
   if (document.files !== undefined) written.files = filesView(document.files);
+  if (document.graph !== undefined && nodesOf(document).length > 0) written.graph = graphView(document.graph);
   if (timeout_ms !== undefined) written.timeout = formatTimeout(timeout_ms);
   if (Object.keys(lifecycle).length > 0) written.lifecycle = lifecycle;
   if (isValidation(document) && document.confirm === 0) delete written.confirm;

@@ -5,6 +5,15 @@ import { planRegistration } from '../../../../src/core/registry/register.js';
 import { documentView } from '../../../../src/core/registry/view.js';
 import { attachment, CODE, given, registryOf, TRANSFORM } from './build.js';
 
+const GRAPH = {
+  nodes: {
+    z: { tool: 'local/plain', arguments: { x: { from: '/subject/a' }, y: { value: 1 } } },
+    a: { tool: 'local/clean', subject: { from: '/nodes/z' } },
+    b: { tool: 'local/plain', needs: ['z', 'a'] },
+  },
+  output: { from: '/nodes/z' },
+};
+
 const registry = registryOf([
   ...given(
     'tool',
@@ -33,6 +42,7 @@ const registry = registryOf([
     { name: 'play', validator: 'ansible', playbook: './p.yml', files: { 'p.yml': '[]' }, network: true },
     { name: 'remote', mcp_server: 's', mcp_tool_name: 't', annotations: { readOnlyHint: true } },
     { name: 'plain', code: CODE, timeout: '1500ms', input_schema: { type: 'object' } },
+    { name: 'both', graph: GRAPH },
   ),
   ...given('validation', {
     name: 'clean',
@@ -91,6 +101,11 @@ describe('what show prints', () => {
     const view = documentView(entry('local/probe'), []);
     expect(view.files).toEqual({ 'check.sh': 'true\n', 'data.bin': { base64: '/w==' } });
     expect(documentView(entry('local/play'), [])).toMatchObject({ playbook: 'p.yml' });
+  });
+
+  it('has the nodes of a graph by id, in their order', () => {
+    const { graph } = documentView(entry('local/both'), []);
+    expect(JSON.stringify(graph)).toBe(JSON.stringify(GRAPH));
   });
 
   it('says durations in words', () => {
