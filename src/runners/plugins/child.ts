@@ -28,7 +28,7 @@ const loadingSchema = z.union([
 ]);
 const answerSchema = z.object({
   id: z.string(),
-  value: z.unknown(),
+  value: z.unknown().optional(),
   failed: z.enum(['threw', 'malformed', 'too_large', 'unknown']).optional(),
   message: z.string().default(''),
   raw: z.string().optional(),

@@ -52,6 +52,14 @@ function described(thrown: unknown): string {
   }
 }
 
+function stackOf(thrown: unknown): string {
+  try {
+    return thrown instanceof Error ? cut(String(thrown.stack), settings.mostRaw) : shown(thrown);
+  } catch {
+    return 'something that cannot be shown';
+  }
+}
+
 /** Where a module could not be read, as its stack begins with. */
 function placeOf(thrown: unknown): string {
   if (!(thrown instanceof SyntaxError)) return '';
@@ -174,8 +182,7 @@ async function run(validation: Validation | undefined, call: PluginCall): Promis
     const context = { signal: controller.signal, deadline_ms };
     return answerOf(id, await validation.validate(input, context));
   } catch (error) {
-    const raw = error instanceof Error ? cut(String(error.stack), settings.mostRaw) : shown(error);
-    return { id, failed: 'threw', message: described(error), raw };
+    return { id, failed: 'threw', message: described(error), raw: stackOf(error) };
   } finally {
     clearTimeout(timer);
   }
