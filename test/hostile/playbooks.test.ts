@@ -218,9 +218,14 @@ describe.skipIf(trouble !== undefined).concurrent('a playbook', () => {
   it(
     'has no say by its own ansible.cfg over who reports',
     async () => {
-      const config = '[defaults]\nstdout_callback=minimal\ncallbacks_enabled=\ncallback_plugins=plugins\n';
-      const { verdict } = await play({ 'v.yml': playbook(FAIL), 'ansible.cfg': config });
-      expect(verdict).toMatchObject({ outcome: 'fail', data: { failed_tasks: [{ host: 'localhost' }] } });
+      const config =
+        '[defaults]\nforks=7\nstdout_callback=minimal\ncallbacks_enabled=\ncallback_plugins=plugins\n';
+      const forks = `ansible.builtin.assert: {that: "lookup('config', 'DEFAULT_FORKS') == 7"}`;
+      const { verdict } = await play({
+        'v.yml': playbook(forks, `{name: the last, ${FAIL}}`),
+        'ansible.cfg': config,
+      });
+      expect(verdict).toMatchObject({ outcome: 'fail', data: { failed_tasks: [{ task: 'the last' }] } });
       expect(verdict?.data.output).toContain('PLAY RECAP');
     },
     LONG,

@@ -1,8 +1,16 @@
 import { type DoctorCheck, fail, ok, warn } from '../check.js';
 import { runCommand } from '../command.js';
 
-const NO_SANDBOX =
-  'Playbooks run without a sandbox, as this user; their results say read_only: declared. Run only those that read.';
+const HELD =
+  'Playbooks run in the sandbox, on this machine without the network; where they reach other hosts, nothing holds them there and results say read_only: declared.';
+/** Oldest ansible-core that playbooks are tried with. */
+const OLDEST = [2, 14] as const;
+
+function isOlder(version: string): boolean {
+  const [, major, minor] = /\[core (\d+)\.(\d+)/.exec(version) ?? [];
+  if (major === undefined || minor === undefined) return true;
+  return Number(major) < OLDEST[0] || (Number(major) === OLDEST[0] && Number(minor) < OLDEST[1]);
+}
 
 export const ansibleCheck: DoctorCheck = {
   name: 'ansible',
@@ -12,15 +20,13 @@ export const ansibleCheck: DoctorCheck = {
       return [
         warn(
           'ansible-playbook is not in PATH',
-          'Rules with the ansible validator end as errors; apt-get install ansible-core.',
+          'Rules and tools with the ansible validator do not run here; apt-get install ansible-core.',
         ),
       ];
     }
     const [first = ''] = output.split('\n');
-    return [
-      exitCode === 0
-        ? ok(first, NO_SANDBOX)
-        : fail(`ansible-playbook does not run: ${first}`, 'Install it anew.'),
-    ];
+    if (exitCode !== 0) return [fail(`ansible-playbook does not run: ${first}`, 'Install it anew.')];
+    if (!isOlder(first)) return [ok(first, HELD)];
+    return [warn(first, `Playbooks are tried with ansible-core ${OLDEST.join('.')} and newer; install one.`)];
   },
 };
