@@ -24,6 +24,6 @@ export function withPlaces(config: Config, file: string): Config {
         return [name, { ...server, command: server.command.map(at), paths: server.paths.map(at) }];
       }),
     ),
-    plugins: plugins.map(at),
+    plugins: plugins.map(({ module, network }) => ({ module: at(module), network })),
   };
 }

@@ -57,6 +57,12 @@ const mcpServer = z.union([
   }),
 ]);
 
+const plugin = z
+  .union([z.string().min(1), z.strictObject({ module: z.string().min(1), network: z.boolean() })], {
+    error: 'expected a module, or {module, network}',
+  })
+  .transform((given) => (typeof given === 'string' ? { module: given, network: false } : given));
+
 const count = (fallback: number, least = 1) => z.number().int().min(least).default(fallback);
 
 /** What an operator may set, in a YAML or JSON file; every key has a default. */
@@ -175,10 +181,10 @@ export const configSchema = z.strictObject({
     .default({})
     .describe('MCP servers that tools with source mcp may name'),
   plugins: z
-    .array(z.string().min(1))
+    .array(plugin)
     .default([])
     .describe(
-      'Compiled modules with validations of the operator’s own: absolute paths, or names of packages',
+      'Compiled modules with validations of the operator’s own: paths, or names of packages; as {module, network: true} with the network',
     ),
   sweeper: z
     .strictObject({

@@ -1,7 +1,14 @@
 import type { Config } from '../../config/schema.js';
-import type { Need } from '../core/registry/needs.js';
-import type { AnsibleRunner, ToolRunners } from '../ports/runner.js';
-import { LocalAnsibleRunner } from '../runners/ansible.js';
+import { type Need, PLUGIN_PREFIX, type RunnerKind } from '../core/registry/needs.js';
+import type { AnsibleRunner, ToolRunner, ToolRunners } from '../ports/runner.js';
+import { SandboxedAnsibleRunner } from '../runners/ansible/runner.js';
+import { AnsibleToolRunner } from '../runners/ansible/tool.js';
+import { CommandRunner } from '../runners/command.js';
+import { McpRunner } from '../runners/mcp/runner.js';
+import { PluginRunner } from '../runners/plugins/runner.js';
+import { sandboxTrouble } from '../runners/process/available.js';
+import { inPath } from '../runners/process/look-up.js';
+import { LocalProcesses } from '../runners/process/processes.js';
 
 /** The runners of this host as configured. */
 export interface OpenedRunners {
@@ -10,24 +17,101 @@ export interface OpenedRunners {
   ansible?: AnsibleRunner;
   /** What this host serves, `pure` included, sorted. */
   serves: Need[];
-  /** Why it does not serve the rest: by kind, or by server, plugin or module. */
+  /** Why it does not serve the rest: by kind, or by need, or by module of a plugin. */
   missing: Record<string, string>;
   /** Ends what runners keep between calls. */
   close(): Promise<void>;
 }
 
-/** Finds out which runners work on this host and opens them; takes some tens of milliseconds. */
+/** Processes of others on this host, as the settings allow them. */
+export function processesOf({ sandbox, runners }: Config): LocalProcesses {
+  return new LocalProcesses({
+    sandbox,
+    memoryMiB: runners.memory,
+    processes: runners.processes,
+    scratchMiB: runners.scratch,
+    outputCap: runners.output_cap,
+    graceMs: runners.grace,
+    paths: runners.paths,
+  });
+}
+
+/** MCP servers of the settings; nothing is started before it is called. */
+export function mcpRunnerOf(config: Config): McpRunner {
+  return new McpRunner(config.mcp_servers, processesOf(config), process.env);
+}
+
+/** Plugins of the settings; nothing is started before it loads. */
+export function pluginRunnerOf(config: Config): PluginRunner {
+  return new PluginRunner({ modules: config.plugins, from: process.cwd() }, processesOf(config));
+}
+
+function ansibleOf({ ansible }: Config, processes: LocalProcesses): SandboxedAnsibleRunner {
+  const { vault_password_file, private_key_file, known_hosts_file } = ansible;
+  return new SandboxedAnsibleRunner(processes, {
+    deadlineMs: ansible.deadline,
+    outputCap: ansible.output_cap,
+    ...(vault_password_file === undefined ? {} : { vaultPasswordFile: vault_password_file }),
+    ...(private_key_file === undefined ? {} : { privateKeyFile: private_key_file }),
+    ...(known_hosts_file === undefined ? {} : { knownHostsFile: known_hosts_file }),
+  });
+}
+
+const NO_ANSIBLE = 'ansible-playbook is not in PATH: apt-get install ansible-core';
+
+/**
+ * Finds out which runners work on this host and opens them. Takes some tens of milliseconds, and with
+ * plugins as long as these take to load.
+ */
 export async function openRunners(config: Config): Promise<OpenedRunners> {
-  const { ansible } = config;
+  const trouble = await sandboxTrouble(config);
+  const missing: Record<string, string> = {};
+  const serves: Need[] = ['pure'];
+  const processes = processesOf(config);
+  const runners: Partial<Record<RunnerKind, ToolRunner>> = { command: new CommandRunner(processes) };
+  if (trouble === undefined) serves.push('command');
+  else missing.command = trouble;
+
+  const lacksAnsible = trouble ?? (inPath('ansible-playbook') ? undefined : NO_ANSIBLE);
+  const ansible = ansibleOf(config, processes);
+  runners.ansible = new AnsibleToolRunner(ansible);
+  if (lacksAnsible === undefined) serves.push('ansible');
+  else missing.ansible = lacksAnsible;
+
+  runners.mcp = mcpRunnerOf(config);
+  for (const [name, server] of Object.entries(config.mcp_servers)) {
+    if (trouble === undefined || 'url' in server) serves.push(`mcp:${name}`);
+    else missing[`mcp:${name}`] = trouble;
+  }
+
+  const plugins = await servePlugins(config, trouble, serves, missing);
+  if (plugins !== undefined) runners.plugin = plugins;
+
   return {
-    tools: { runners: {}, missing: {} },
-    ansible: new LocalAnsibleRunner({
-      deadlineMs: ansible.deadline,
-      graceMs: config.runners.grace,
-      outputCap: ansible.output_cap,
-    }),
-    serves: ['ansible', 'pure'],
-    missing: {},
-    async close() {},
+    tools: { runners, missing },
+    ...(lacksAnsible === undefined ? { ansible } : {}),
+    serves: serves.sort(),
+    missing,
+    async close() {
+      await Promise.allSettled(Object.values(runners).map((runner) => runner.close()));
+    },
   };
+}
+
+async function servePlugins(
+  config: Config,
+  trouble: string | undefined,
+  serves: Need[],
+  missing: Record<string, string>,
+): Promise<PluginRunner | undefined> {
+  if (config.plugins.length === 0) return undefined;
+  if (trouble !== undefined) {
+    missing.plugin = trouble;
+    return undefined;
+  }
+  const runner = pluginRunnerOf(config);
+  const { validations, broken } = await runner.load();
+  for (const { name } of validations) serves.push(`${PLUGIN_PREFIX.slice(0, -1)}:${name}`);
+  for (const { module, reason } of broken) missing[module] = reason;
+  return runner;
 }

@@ -53,7 +53,10 @@ ansible: { private_key_file: ./key }
       command: ['node', join(dir, 'server.mjs'), '--flag'],
       paths: [dir, '/srv/data'],
     });
-    expect(config.plugins).toEqual([join(dir, '..', 'plugin.mjs'), 'a-package']);
+    expect(config.plugins).toEqual([
+      { module: join(dir, '..', 'plugin.mjs'), network: false },
+      { module: 'a-package', network: false },
+    ]);
     expect(config.runners.paths).toEqual([join(dir, 'tools')]);
     expect(config.ansible.private_key_file).toBe(join(dir, 'key'));
   });
