@@ -2,7 +2,6 @@ import { argumentsOf, timeoutOf } from '../core/registry/closure.js';
 import {
   type CallableDocument,
   isValidation,
-  type JsonObject,
   type ResolvedTool,
 } from '../core/registry/model.js';
 import { type RunnerKind, runnerKindOf } from '../core/registry/needs.js';
@@ -15,6 +14,7 @@ import type { Ran, ToolRunners } from '../ports/runner.js';
 import { callBuiltIn } from './built-in-call.js';
 import type { Activations, Ready } from './tools/activations.js';
 import { runGraph } from './tools/graph.js';
+import type { ToolInput } from './tools/input.js';
 import type { Lanes } from './tools/lanes.js';
 import {
   brokenCode,
@@ -31,17 +31,8 @@ import {
   type ToolAnswer,
 } from './tools/returns.js';
 
+export type { ToolInput } from './tools/input.js';
 export type { ToolAnswer } from './tools/returns.js';
-
-/** What a tool is called with. */
-export interface ToolInput {
-  args: JsonObject;
-  /** The resource's snapshot, any JSON. */
-  subject: unknown;
-  resource: string | null;
-  /** Slot that the resource is bound to. */
-  slot: string | null;
-}
 
 export interface ToolCallerDeps {
   interpreter: Interpreter;

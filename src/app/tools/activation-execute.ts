@@ -4,8 +4,8 @@ import type { CallableDocument, JsonObject } from '../../core/registry/model.js'
 import { MOST_OF_CODE } from '../../core/registry/timeout.js';
 import type { RunFailure } from '../../core/validators/validator.js';
 import type { Interpreter } from '../../ports/interpreter.js';
-import type { ToolInput } from '../tools.js';
 import { callHook, hookOf, wrongReturn } from './activation-hooks.js';
+import type { ToolInput } from './input.js';
 import { failure } from './returns.js';
 
 /** One run's input and the state that it runs with. */

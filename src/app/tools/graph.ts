@@ -8,8 +8,8 @@ import type { CallableDocument, GraphNode, JsonObject, ResolvedTool } from '../.
 import type { ReadOnly } from '../../core/result.js';
 import type { RunFailure } from '../../core/validators/validator.js';
 import type { Ran } from '../../ports/runner.js';
-import type { ToolInput } from '../tools.js';
 import { graphOutput, type NodeEnd, SKIPPED } from './graph-result.js';
+import type { ToolInput } from './input.js';
 import { Lanes } from './lanes.js';
 import { failure, type Output, outputOf, type ToolAnswer } from './returns.js';
 
