@@ -97,8 +97,10 @@ module.exports = {
       'library',
       'The library is built from what compose and below hold.',
       '^src/(?:index|library)\\.ts$|^src/library/',
-      `^(?:${ADAPTERS}|config|src/(?:core|ports|app))/|${COMPOSE}|^src/library(?:\\.ts$|/)`,
+      `^(?:${ADAPTERS}|config|src/(?:core|ports|app))/|${COMPOSE}|^src/(?:library(?:\\.ts$|/)|plugin\\.ts$)`,
     ),
+    only('plugin', 'What authors of plugins import knows core alone.', '^src/plugin\\.ts$', '^src/core/'),
+
     {
       name: 'nothing-imports-entry-points',
       severity: 'error',

@@ -51,4 +51,11 @@ export {
   type JudgedBatch,
   type JudgeOptions,
 } from './library.js';
+export {
+  definePlugin,
+  type PluginContext,
+  type PluginInput,
+  type PluginResult,
+  type PluginValidation,
+} from './plugin.js';
 export type { PlanFilter } from './ports/plans.js';

@@ -1,3 +1,9 @@
+import type { LoadedPlugins } from '../core/registry/plugins.js';
+import type { RunFailure } from '../core/validators/validator.js';
+
+/** Lists the tools of an MCP server; throws when `signal` is aborted. */
+export type ToolsOfServer = (signal: AbortSignal) => Promise<readonly unknown[] | RunFailure>;
+
 /** What doctor looks at. */
 export interface DoctorOptions {
   /** The Redis to look at; without, the one that the private server would be. */
@@ -6,6 +12,10 @@ export interface DoctorOptions {
   dir: string;
   /** Where PATH is looked up. */
   env: NodeJS.ProcessEnv;
+  /** MCP servers of the settings, by name. */
+  mcpServers?: Readonly<Record<string, ToolsOfServer>>;
+  /** Loads the plugins of the settings; absent: there are none. */
+  plugins?: () => Promise<LoadedPlugins>;
 }
 
 /** `warn`: everything works, with a limit that `advice` names; `fail`: something will not work. */

@@ -2,7 +2,9 @@ import type { DoctorCheck } from './check.js';
 import { ansibleCheck } from './checks/ansible.js';
 import { bubblewrapCheck } from './checks/bubblewrap.js';
 import { diskCheck } from './checks/disk.js';
+import { mcpCheck } from './checks/mcp.js';
 import { nodeCheck } from './checks/node.js';
+import { pluginsCheck } from './checks/plugins.js';
 import { redisCheck } from './checks/redis.js';
 import { redisServerCheck } from './checks/redis-server.js';
 
@@ -13,5 +15,7 @@ export const DOCTOR_CHECKS: readonly DoctorCheck[] = [
   redisServerCheck,
   ansibleCheck,
   bubblewrapCheck,
+  mcpCheck,
+  pluginsCheck,
   diskCheck,
 ];

@@ -14,9 +14,16 @@ export function hostSource(): string {
 
 const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');
 
+/** What is used of the package `typescript`, which is there in a checkout only. */
+interface Compiler {
+  ModuleKind: { ESNext: number };
+  ScriptTarget: { ES2022: number };
+  transpileModule(text: string, options: { compilerOptions: object }): { outputText: string };
+}
+
 function compiled(): string {
-  const compiler = createRequire(import.meta.url)('typescript') as typeof import('typescript');
-  const { ESNext, ES2022 } = { ESNext: compiler.ModuleKind.ESNext, ES2022: compiler.ScriptTarget.ES2022 };
-  const compilerOptions = { module: ESNext, target: ES2022, verbatimModuleSyntax: true };
-  return compiler.transpileModule(read('./host.ts'), { compilerOptions }).outputText;
+  const load = createRequire(import.meta.url);
+  const { ModuleKind, ScriptTarget, transpileModule } = load('typescript') as Compiler;
+  const options = { module: ModuleKind.ESNext, target: ScriptTarget.ES2022, verbatimModuleSyntax: true };
+  return transpileModule(read('./host.ts'), { compilerOptions: options }).outputText;
 }
