@@ -1,9 +1,5 @@
 import { argumentsOf, timeoutOf } from '../core/registry/closure.js';
-import {
-  type CallableDocument,
-  isValidation,
-  type ResolvedTool,
-} from '../core/registry/model.js';
+import { type CallableDocument, isValidation, type ResolvedTool } from '../core/registry/model.js';
 import { type RunnerKind, runnerKindOf } from '../core/registry/needs.js';
 import { MOST_OF_CODE } from '../core/registry/timeout.js';
 import type { ReadOnly } from '../core/result.js';
