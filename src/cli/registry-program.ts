@@ -3,6 +3,7 @@ import type { Kind } from '../core/registry/model.js';
 import type { AskerOptions } from './asker.js';
 import type { AttachmentsOptions, AttachOptions, ExplainOptions } from './commands/registry/attachments.js';
 import type { CallOptions } from './commands/registry/call.js';
+import type { DiscoverOptions } from './commands/registry/discover.js';
 import type { ListOptions } from './commands/registry/documents.js';
 import type { GivenWords } from './given-arguments.js';
 import { askerOptions, example, type Outcome } from './program-parts.js';
@@ -133,6 +134,33 @@ function addCalls(tool: Command, skill: Command, outcome: Outcome): void {
   example(inSkill, 'sluice skill call local/review local/coverage --subject coverage.json');
 }
 
+function addDiscover(tool: Command, outcome: Outcome): void {
+  const command = tool
+    .command('discover')
+    .summary('print the tools of an MCP server as documents')
+    .description(
+      'Lists the tools of an MCP server of the settings, or the validations of its plugins, as documents that ' +
+        '`tool add -` takes, and registers nothing. Annotations say what an MCP tool does: one that writes, or of ' +
+        'which nothing is known, becomes no validation. Exits 2 for an unknown server, 3 for one that cannot be started.',
+    )
+    .argument('[server]', 'name of a server under mcp_servers in the settings')
+    .option('--plugins', 'the validations of the plugins instead')
+    .option('--as <kind>', 'tool or validation (default: tool)')
+    .option('--namespace <name>', 'namespace of the documents (default: the name of the server)')
+    .option('--config <file>', 'settings file (default: SLUICE_CONFIG)')
+    .addOption(new Option('--json', 'print JSON instead of YAML').conflicts('yaml'))
+    .option('--yaml', 'print YAML, which is the default')
+    .action(async (server: string | undefined, options: DiscoverOptions) => {
+      const { discover } = await import('./commands/registry/discover.js');
+      outcome.exitCode = await discover(server, options);
+    });
+  example(
+    command,
+    'sluice tool discover files --config sluice.yaml',
+    'sluice tool discover files --config sluice.yaml | sluice tool add -',
+  );
+}
+
 function addAttach(parent: Command, kind: 'validation' | 'skill', outcome: Outcome): void {
   const what = kind === 'validation' ? 'a validation' : 'every validation of a skill';
   const attach = parent.command('attach').summary(`attach ${what} to a resource`);
@@ -213,6 +241,7 @@ export function addRegistry(program: Command, outcome: Outcome): void {
   }) as [Command, Command, Command];
   const [tool, validation, skill] = parents;
   addCalls(tool, skill, outcome);
+  addDiscover(tool, outcome);
   addAttach(validation, 'validation', outcome);
   addAttach(skill, 'skill', outcome);
   addAttachments(validation, outcome);

@@ -1,4 +1,5 @@
 import Table from 'cli-table3';
+import { mcpRunnerOf } from '../../compose/runners.js';
 import type { DoctorReport } from '../../doctor/check.js';
 import { runDoctor } from '../../doctor/run.js';
 import type { FleetOptions } from '../options.js';
@@ -22,8 +23,14 @@ export function doctorTable({ checks }: DoctorReport): string {
 
 /** `sluice doctor`; answers 0, or 3 when a finding says that something will not work. */
 export async function doctorCommand(options: FleetOptions): Promise<number> {
-  const { redis } = await loadSettings(options);
-  const report = await runDoctor({ dir: '.sluice', ...(redis === undefined ? {} : { redisUrl: redis }) });
+  const config = await loadSettings(options);
+  const { redis } = config;
+  const mcp = mcpRunnerOf(config);
+  const mcpServers = Object.fromEntries(
+    Object.keys(config.mcp_servers).map((name) => [name, (signal: AbortSignal) => mcp.tools(name, signal)]),
+  );
+  const where = { dir: '.sluice', ...(redis === undefined ? {} : { redisUrl: redis }) };
+  const report = await runDoctor({ ...where, mcpServers }).finally(() => mcp.close());
   if (options.json) await printJson(report);
   else await print(doctorTable(report));
   return report.status === 'fail' ? 3 : 0;
