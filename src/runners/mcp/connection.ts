@@ -10,7 +10,7 @@ export const LOST = -32099;
 /** Why a call’s answer cannot come any more. */
 export class Lost extends Error {
   constructor(
-    readonly reason: 'mcp_died' | 'mcp_too_large',
+    readonly reason: 'mcp_died' | 'mcp_too_large' | 'mcp_malformed',
     message: string,
   ) {
     super(message);
@@ -27,6 +27,8 @@ export interface Connection {
   evidence(): string;
   /** Why it is over, in words that follow the server’s name; waits up to a second to learn it. */
   fate(): Promise<Lost>;
+  /** HTTP status by which the server refused a request; undefined for any other error. */
+  statusOf(error: unknown): number | undefined;
   /** Ends it and the server behind it; never rejects. */
   stop(): Promise<void>;
 }

@@ -162,11 +162,12 @@ class BoundedHttp implements Transport {
   }
 
   #error(error: Error): void {
-    this.onerror?.(error);
+    // Others reach the request that they are about.
+    if (error instanceof SyntaxError || 'issues' in error) this.onerror?.(error);
     // The SDK has given up resuming a stream; it does not say which.
     if (!/^Maximum reconnection attempts/.test(error.message)) return;
     for (const open of this.#open.values())
-      if (open.isBroken) this.#lose(open, new Lost('mcp_died', 'broke off its answer and came not back'));
+      if (open.isBroken) this.#lose(open, new Lost('mcp_died', 'broke off its answer'));
   }
 }
 
@@ -209,6 +210,7 @@ export async function connectHttp(
     readOnly: 'declared',
     startReason: 'mcp_unreachable',
     evidence: () => '',
+    statusOf: (error) => (error instanceof sdk.StreamableHTTPError ? error.code : undefined),
     fate: async () => new Lost('mcp_died', 'ended the session'),
     async stop() {
       if (isStopped) return;

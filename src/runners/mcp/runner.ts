@@ -123,12 +123,12 @@ export class McpRunner implements ToolRunner {
           return { done: await work(session) };
         } catch (error) {
           signal.throwIfAborted();
-          return session.failureOf(error);
+          return session.troubleOf(error);
         }
       });
       if ('kind' in answer) return answer;
       if ('done' in answer) return answer.done;
-      if (!answer.lost || n === 2) return answer.failure;
+      if (!answer.isUntaken || n === 2) return answer.failure;
     }
   }
 

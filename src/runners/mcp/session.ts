@@ -4,44 +4,16 @@ import type { McpCallResult } from '../../core/mcp/result.js';
 import type { McpTool } from '../../core/mcp/tool.js';
 import type { JsonObject } from '../../core/registry/model.js';
 import type { ReadOnly } from '../../core/result.js';
-import { rawOutput } from '../../core/settle.js';
 import type { RunFailure } from '../../core/validators/validator.js';
-import { type Connection, LOST, Lost, Noise } from './connection.js';
-import { because } from './http.js';
+import { type Connection, Noise } from './connection.js';
+import { cancellable, listTools, type Types } from './requests.js';
 import { mcpFailure } from './settings.js';
+import { evidenceOf, lastWords, type Trouble, troubleOf, whyNotStarted } from './trouble.js';
 
 /** Milliseconds in which a server must be ready, or list its tools. */
 const START_MS = 30_000;
 /** Milliseconds in which a server that was late must answer a ping. */
-const PING_MS = 2000;
-/** The SDK’s own timeouts are never asked: it takes no longer one than a timer can wait. */
-const NO_TIMEOUT = 2 ** 31 - 1;
-const MOST_TOOLS = 1000;
-
-type Types = typeof import('@modelcontextprotocol/sdk/types.js');
-
-/** Runs a request that `signal` cancels; a signal that is aborted after the answer cancels nothing. */
-async function cancellable<T>(
-  signal: AbortSignal,
-  request: (options: { signal: AbortSignal; timeout: number }) => Promise<T>,
-): Promise<T> {
-  signal.throwIfAborted();
-  const own = new AbortController();
-  const abort = () => own.abort(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await request({ signal: own.signal, timeout: NO_TIMEOUT });
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
-}
-
-/** What the server wrote for people, and what of its output meant nothing. */
-function evidenceOf(stderr: string, { count, first }: Noise): Record<string, unknown> | undefined {
-  const raw = stderr === '' ? {} : { raw_output: rawOutput(stderr) };
-  const noise = count === 0 ? {} : { not_understood: { messages: count, first: rawOutput(first) } };
-  return stderr === '' && count === 0 ? undefined : { ...raw, ...noise };
-}
+const PING_MS = 1000;
 
 /** A session with a server: initialised, and good for many calls at a time. */
 export class McpSession {
@@ -71,12 +43,12 @@ export class McpSession {
     onOver: () => void,
   ): Promise<McpSession | RunFailure> {
     const noise = new Noise();
-    const connection = await connect(noise);
-    if ('kind' in connection) return connection;
-    const [{ Client }, types] = await Promise.all([
+    const [connection, { Client }, types] = await Promise.all([
+      connect(noise),
       import('@modelcontextprotocol/sdk/client/index.js'),
       import('@modelcontextprotocol/sdk/types.js'),
     ]);
+    if ('kind' in connection) return connection;
     // Output schemas are checked by the registry’s own rules, where a document has one.
     const jsonSchemaValidator: jsonSchemaValidator = {
       getValidator:
@@ -96,12 +68,13 @@ export class McpSession {
       });
       return session;
     } catch (error) {
-      const why = late.aborted
-        ? `was not ready within ${START_MS / 1000} s`
-        : await session.#whyNotStarted(error);
+      const { isOver } = session;
+      const why = late.aborted ? `was not ready within ${START_MS / 1000} s` : undefined;
+      const message = why ?? (await whyNotStarted(error, { connection, types, isOver }));
       await session.stop();
-      const data = evidenceOf(connection.evidence(), noise);
-      return mcpFailure(connection.startReason, `the MCP server ${server} ${why}`, data);
+      const said = connection.evidence();
+      const told = `the MCP server ${server} ${message}${lastWords(said)}`;
+      return mcpFailure(connection.startReason, told, evidenceOf(said, noise));
     }
   }
 
@@ -112,7 +85,7 @@ export class McpSession {
   /** The server’s tools: as listed before, unless it said that they changed. Rejects with what went wrong. */
   async tools(signal: AbortSignal): Promise<McpTool[]> {
     if (this.#tools === undefined) {
-      const listing = this.#list(AbortSignal.timeout(START_MS));
+      const listing = listTools(this.client, this.types, AbortSignal.timeout(START_MS));
       this.#tools = listing;
       this.#listed = performance.now();
       listing.catch(() => {
@@ -141,32 +114,18 @@ export class McpSession {
     }
   }
 
-  /** Why a request failed, as a failure of the call; `lost`: the server did not take it, and another session may. */
-  async failureOf(error: unknown): Promise<{ failure: RunFailure; lost: boolean }> {
-    const about = `the MCP server ${this.server}`;
-    const evidence = () => this.evidence();
-    const lost = await this.#lostBy(error);
-    if (lost !== undefined) {
-      this.retire();
-      const when = lost.reason === 'mcp_died' ? ' in the middle of the call' : '';
-      const message = `${about} ${lost.message}${when}`;
-      return { failure: mcpFailure(lost.reason, message, evidence()), lost: false };
-    }
-    const { code, message } = error as { code?: unknown; message: string };
-    if (error instanceof this.types.McpError) {
-      const text = message.replace(/^MCP error -?\d+: /, '');
-      const told = `${about} answered with error ${code}: ${text}`;
-      return { failure: mcpFailure('mcp_error', told, { ...evidence(), code }), lost: false };
-    }
-    if (error instanceof Error && error.name === 'StreamableHTTPError') return this.#refused(error, evidence);
-    if (error instanceof Error && error.name === 'ZodError') {
-      const told = `${about} gave an answer that the protocol does not know: ${zodWords(error)}`;
-      return { failure: mcpFailure('mcp_malformed', told, evidence()), lost: false };
-    }
-    this.retire();
-    const isRefused = /ECONNREFUSED/.test(because(error));
-    const told = `${about} cannot be spoken to${because(error)}`;
-    return { failure: mcpFailure('mcp_died', told, evidence()), lost: isRefused };
+  /** Why a request failed. A session that such an error leaves in doubt takes no more calls. */
+  async troubleOf(error: unknown): Promise<Trouble> {
+    const { server, connection, types } = this;
+    const trouble = await troubleOf(error, {
+      server,
+      connection,
+      types,
+      isOver: this.isOver,
+      evidence: this.evidence(),
+    });
+    if (trouble.isInDoubt) this.retire();
+    return trouble;
   }
 
   /** What goes with a failure of it, where there is anything. */
@@ -192,30 +151,6 @@ export class McpSession {
     this.onOver();
   }
 
-  async #list(signal: AbortSignal): Promise<McpTool[]> {
-    const tools: McpTool[] = [];
-    for (let cursor: string | undefined; ; ) {
-      const request = { method: 'tools/list' as const, params: cursor === undefined ? {} : { cursor } };
-      const page = await cancellable(signal, (options) =>
-        this.client.request(request, this.types.ListToolsResultSchema, options),
-      );
-      for (const { name, title, description, inputSchema, outputSchema, annotations } of page.tools)
-        tools.push({
-          name,
-          inputSchema: inputSchema as JsonObject,
-          ...(title === undefined ? {} : { title }),
-          ...(description === undefined ? {} : { description }),
-          ...(outputSchema === undefined ? {} : { outputSchema: outputSchema as JsonObject }),
-          ...(annotations === undefined ? {} : { annotations: annotations as JsonObject }),
-        });
-      cursor = page.nextCursor;
-      if (cursor === undefined) return tools;
-      // An empty page that leads to another leads nowhere.
-      if (tools.length > MOST_TOOLS || page.tools.length === 0)
-        throw new Error(`its list of tools has no end: more than ${tools.length}`);
-    }
-  }
-
   /** A server that is late may be stuck: it is pinged, and one that does not answer gets no more calls. */
   #check(): void {
     if (this.isOver || this.checking !== undefined) return;
@@ -229,35 +164,6 @@ export class McpSession {
       this.checking = undefined;
     });
   }
-
-  async #lostBy(error: unknown): Promise<Lost | undefined> {
-    if (error instanceof Lost) return error;
-    const { code, data } = error as { code?: unknown; data?: unknown };
-    if (code === LOST && data instanceof Lost) return data;
-    return this.isOver && code === this.types.ErrorCode.ConnectionClosed ? this.connection.fate() : undefined;
-  }
-
-  async #whyNotStarted(error: unknown): Promise<string> {
-    const lost = await this.#lostBy(error);
-    if (lost !== undefined) return `${lost.message} before it was ready`;
-    return `cannot be used${because(error)}`;
-  }
-
-  #refused(error: Error, evidence: () => Record<string, unknown> | undefined) {
-    const { code } = error as { code?: number };
-    // The session is unknown to it, as after a restart.
-    const lost = code === 400 || code === 404;
-    if (lost) this.retire();
-    const told = `the MCP server ${this.server} refused the request: ${error.message.slice(0, 500)}`;
-    return { failure: mcpFailure('mcp_error', told, { ...evidence(), code }), lost };
-  }
-}
-
-function zodWords(error: Error): string {
-  const [issue] = (error as Error & { issues?: { path: PropertyKey[]; message: string }[] }).issues ?? [];
-  return issue === undefined
-    ? 'it has another form'
-    : `${issue.path.map(String).join('.')}: ${issue.message}`;
 }
 
 /** What the promise brings, unless the signal is aborted before. */

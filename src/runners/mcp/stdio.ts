@@ -47,18 +47,23 @@ class StdioTransport implements Transport {
       for (const event of ['end', 'close', 'error']) stdout.once(event, () => resolve());
     });
     stdout.on('data', (chunk: Buffer | string) => this.#read(Buffer.from(chunk as Buffer)));
-    void ended.then(() => settled(closed, LAST_WORDS_MS)).then(() => this.#over());
+    let hasEnded = false;
+    void ended.then(async () => {
+      hasEnded = true;
+      await settled(closed, LAST_WORDS_MS);
+      this.#over();
+    });
     void closed.then(async () => {
       await settled(ended, LAST_WORDS_MS);
-      this.#break(new Lost('mcp_died', 'closed its standard output'));
+      if (!hasEnded) this.#break(new Lost('mcp_died', 'closed its standard output'));
     });
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
     const { stdin } = this.process;
-    if (this.#isOver || !stdin.writable) throw new Lost('mcp_died', 'takes no messages any more');
+    if (this.#isOver || !stdin.writable) throw new Lost('mcp_died', 'took no more messages');
     if ('writableLength' in stdin && Number(stdin.writableLength) > MOST_UNREAD) {
-      const why = new Lost('mcp_died', 'does not read what it is sent');
+      const why = new Lost('mcp_died', 'did not read what it was sent');
       this.#break(why);
       throw why;
     }
@@ -107,9 +112,7 @@ class StdioTransport implements Transport {
 }
 
 function endOf({ exitCode, signal }: { exitCode: number | null; signal?: string }): string {
-  return exitCode === null
-    ? `was ended by ${signal ?? 'a signal'}`
-    : `ended by itself, with exit code ${exitCode}`;
+  return exitCode === null ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${exitCode}`;
 }
 
 /** Starts the server in a process of its own. */
@@ -145,11 +148,12 @@ export async function connectStdio(
     readOnly: process.readOnly,
     startReason: 'mcp_not_started',
     evidence: () => process.stderr(),
+    statusOf: () => undefined,
     async fate() {
       if (broken !== undefined) return broken;
       await settled(process.ended, 1000);
       const end = await Promise.race([process.ended, undefined]);
-      return new Lost('mcp_died', end === undefined ? 'is being ended' : endOf(end));
+      return new Lost('mcp_died', end === undefined ? 'was ended' : endOf(end));
     },
     stop: () => process.stop(),
   };
