@@ -1,0 +1,96 @@
+import { rawOutput } from '../../core/settle.js';
+import type { RunFailure } from '../../core/validators/validator.js';
+import { type Connection, LOST, Lost, type Noise } from './connection.js';
+import { because } from './http.js';
+import type { Types } from './requests.js';
+import { mcpFailure } from './settings.js';
+
+/** Why a request failed, and what that says of its session. */
+export interface Trouble {
+  failure: RunFailure;
+  /** The session takes no more calls. */
+  isInDoubt: boolean;
+  /** The server did not take the request, and may over another session. */
+  isUntaken: boolean;
+}
+
+/** What is known of the session of a request that failed. */
+interface About {
+  server: string;
+  connection: Connection;
+  types: Types;
+  isOver: boolean;
+  evidence: Record<string, unknown> | undefined;
+}
+
+/** What the server wrote for people, and what of its output meant nothing. */
+export function evidenceOf(stderr: string, { count, first }: Noise): Record<string, unknown> | undefined {
+  const raw = stderr === '' ? {} : { raw_output: rawOutput(stderr) };
+  const noise = count === 0 ? {} : { not_understood: { messages: count, first: rawOutput(first) } };
+  return stderr === '' && count === 0 ? undefined : { ...raw, ...noise };
+}
+
+/** The last line that a server wrote for people. */
+export function lastWords(stderr: string): string {
+  const line = stderr.trim().split('\n').at(-1)?.trim() ?? '';
+  return line === '' ? '' : `; it said last: ${line.slice(0, 200)}`;
+}
+
+/** A connection that is over tells why itself. */
+async function lostBy(
+  error: unknown,
+  { connection, types, isOver }: Pick<About, 'connection' | 'types' | 'isOver'>,
+): Promise<Lost | undefined> {
+  if (error instanceof Lost) return error;
+  const { code, data } = error as { code?: unknown; data?: unknown };
+  if (code === LOST && data instanceof Lost) return data;
+  return isOver && code === types.ErrorCode.ConnectionClosed ? connection.fate() : undefined;
+}
+
+/** Why a session could not be begun, in words that follow the server’s name. */
+export async function whyNotStarted(
+  error: unknown,
+  about: Pick<About, 'connection' | 'types' | 'isOver'>,
+): Promise<string> {
+  const lost = await lostBy(error, about);
+  return lost === undefined ? `cannot be used${because(error)}` : `${lost.message} before it was ready`;
+}
+
+/** Why a request failed, as a failure of the call. */
+export async function troubleOf(error: unknown, about: About): Promise<Trouble> {
+  const { server, connection, types, evidence } = about;
+  const told = (reason: string, message: string, data = evidence) =>
+    mcpFailure(reason, `the MCP server ${server} ${message}`, data);
+  const lost = await lostBy(error, about);
+  if (lost !== undefined) {
+    const when = lost.reason === 'mcp_died' ? ' during the call' : '';
+    return { failure: told(lost.reason, lost.message + when), isInDoubt: true, isUntaken: false };
+  }
+  const { code, message } = error as { code?: unknown; message: string };
+  if (error instanceof types.McpError) {
+    const text = message.replace(/^MCP error -?\d+: /, '');
+    const failure = told('mcp_error', `answered with error ${code}: ${text}`, { ...evidence, code });
+    return { failure, isInDoubt: false, isUntaken: false };
+  }
+  const status = connection.statusOf(error);
+  if (status !== undefined) {
+    // The session is unknown to it, as after a restart.
+    const isUntaken = status === 400 || status === 404;
+    const words = `refused the request: ${message.slice(0, 500)}`;
+    return { failure: told('mcp_error', words, { ...evidence, status }), isInDoubt: isUntaken, isUntaken };
+  }
+  if (error instanceof Error && 'issues' in error) {
+    const words = `gave an answer that the protocol does not know: ${issueWords(error)}`;
+    return { failure: told('mcp_malformed', words), isInDoubt: false, isUntaken: false };
+  }
+  const why = because(error);
+  const failure = told('mcp_died', `cannot be spoken to${why}`);
+  return { failure, isInDoubt: true, isUntaken: why.includes('ECONNREFUSED') };
+}
+
+function issueWords(error: Error): string {
+  const [issue] = (error as Error & { issues?: { path: PropertyKey[]; message: string }[] }).issues ?? [];
+  return issue === undefined
+    ? 'it has another form'
+    : `${issue.path.map(String).join('.')}: ${issue.message}`;
+}
