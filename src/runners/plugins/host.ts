@@ -11,6 +11,9 @@ interface Validation extends Described {
   validate(input: unknown, context: { signal: AbortSignal; deadline_ms: number }): unknown;
 }
 
+/** What is wrong with a module that could be loaded. */
+class Flaw extends Error {}
+
 type Failed = Extract<PluginAnswer, { failed: string }>;
 
 const MOST_VALIDATIONS = 200;
@@ -58,13 +61,6 @@ function stackOf(thrown: unknown): string {
   } catch {
     return 'something that cannot be shown';
   }
-}
-
-/** Where a module could not be read, as its stack begins with. */
-function placeOf(thrown: unknown): string {
-  if (!(thrown instanceof SyntaxError)) return '';
-  const place = /^(?:file:\/\/)?(\/.*:\d+)$/m.exec(thrown.stack ?? '')?.[1];
-  return place === undefined ? '' : ` at ${place}`;
 }
 
 function isPlain(value: object): boolean {
@@ -148,15 +144,13 @@ function listOf(module: Record<string, unknown>): Validation[] {
   const nested = Array.isArray(main) || typeof main !== 'object' ? undefined : main?.validations;
   const list = module.validations ?? nested ?? main;
   if (!Array.isArray(list))
-    throw new TypeError(
-      'it exports no list of validations: export it by default, or by the name "validations"',
-    );
+    throw new Flaw('it exports no list of validations: export it by default, or by the name "validations"');
   if (list.length === 0 || list.length > MOST_VALIDATIONS)
-    throw new TypeError(`it exports ${list.length} validations; 1 to ${MOST_VALIDATIONS} are expected`);
+    throw new Flaw(`it exports ${list.length} validations; 1 to ${MOST_VALIDATIONS} are expected`);
   const names = new Set<string>();
   for (const [n, entry] of list.entries()) {
     const flaw = flawOf(entry, names);
-    if (flaw !== undefined) throw new TypeError(`validation ${n + 1} ${flaw}`);
+    if (flaw !== undefined) throw new Flaw(`validation ${n + 1} ${flaw}`);
     names.add((entry as Validation).name);
   }
   return list as Validation[];
@@ -217,5 +211,7 @@ try {
   }));
   tell({ loaded });
 } catch (error) {
-  tell({ broken: `${described(error)}${placeOf(error)}` });
+  // Node tells the place of a syntax error on standard error alone, and only when it ends by it.
+  const hint = error instanceof SyntaxError ? ' (node --check FILE shows where)' : '';
+  tell({ broken: error instanceof Flaw ? error.message : described(error) + hint });
 }
