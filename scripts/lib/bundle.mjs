@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { ROOT } from './paths.mjs';
 
 /** Folder of the bundle, beside the compiled sources. */
@@ -26,6 +27,18 @@ const COMMON_JS = [
 
 const HOUR_MS = 3_600_000;
 
+const OPTIONS = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  legalComments: 'none',
+  banner: { js: COMMON_JS },
+  external: PACKAGES,
+  logLevel: 'error',
+};
+
 /**
  * Bundles the programs among the compiled files in `stage`, with the packages that they use, into
  * `folder`. Modules that only some commands load stay files of their own. Answers with what stands in
@@ -34,31 +47,30 @@ const HOUR_MS = 3_600_000;
 export async function bundlePrograms(stage, folder) {
   const { build } = await import('esbuild');
   const { metafile, outputFiles } = await build({
-    absWorkingDir: ROOT,
+    ...OPTIONS,
     entryPoints: PROGRAMS.map((program) => ({ in: join(stage, program), out: entryName(program) })),
     outdir: folder,
     chunkNames: '[hash]',
-    bundle: true,
     splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
     // Names stay: they stand in the stack traces that users send.
     minifyWhitespace: true,
     minifySyntax: true,
-    legalComments: 'none',
-    banner: { js: COMMON_JS },
-    external: PACKAGES,
-    plugins: [placesOf(stage)],
+    plugins: [placesOf(stage, (path) => `new URL('../${path}', import.meta.url).href`)],
     metafile: true,
     write: false,
-    logLevel: 'error',
   });
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   for (const { path, contents } of outputFiles) writeFileSync(path, contents);
   writeFileSync(join(folder, 'LICENSES.txt'), licenses(Object.keys(metafile.inputs)));
   return new Map(PROGRAMS.map((program) => [program, stub(stage, program)]));
+}
+
+/** Bundles one TypeScript program of this checkout into `file`, which must lie in the checkout too. */
+export async function bundleSource(program, file) {
+  const { build } = await import('esbuild');
+  const place = (path) => JSON.stringify(pathToFileURL(join(ROOT, path)).href);
+  await build({ ...OPTIONS, entryPoints: [program], outfile: file, plugins: [placesOf(ROOT, place)] });
 }
 
 const entryName = (program) => program.replace(/\.js$/, '').replaceAll('/', '-');
@@ -69,16 +81,20 @@ function stub(stage, program) {
   return `${shebang}import '${up}${BUNDLE}/${entryName(program)}.js';\n`;
 }
 
-/** A module that looks for files next to itself finds them where they are without a bundle. */
-const placesOf = (stage) => ({
+/**
+ * A module below `root` that looks for files next to itself finds them where they are without a
+ * bundle; `placeOf` writes that as an expression, from the path of the module in `root`.
+ */
+const placesOf = (root, placeOf) => ({
   name: 'places',
   setup(build) {
-    build.onLoad({ filter: /\.js$/ }, ({ path }) => {
-      if (!path.startsWith(stage + sep)) return undefined;
+    build.onLoad({ filter: /\.[jt]s$/ }, ({ path }) => {
+      const inside = relative(root, path);
+      if (inside.startsWith('..') || inside.includes('node_modules')) return undefined;
       const source = readFileSync(path, 'utf8');
       if (!source.includes('import.meta.url')) return undefined;
-      const place = `new URL('../${relative(stage, path)}', import.meta.url).href`;
-      return { contents: source.replaceAll('import.meta.url', `(${place})`) };
+      const contents = source.replaceAll('import.meta.url', `(${placeOf(inside)})`);
+      return { contents, loader: path.endsWith('.ts') ? 'ts' : 'js' };
     });
   },
 });

@@ -208,8 +208,11 @@ async function untilIdle({ store, queue }: FleetEngine): Promise<void> {
   for (const { evaluation } of await store.plans.log(PLAN)) {
     const record = evaluation === null ? undefined : await store.evaluations.chunk(evaluation);
     for (let generation = record?.generation ?? 0; record !== undefined && generation > 0; generation -= 1) {
-      const isAlive = () => queue.isAlive(record.chunk, generation);
-      await expect.poll(isAlive, { timeout: 60_000, interval: 50 }).toBe(false);
+      // Not `expect.poll`: it knows no test of its own once one that runs beside it has ended.
+      await vi.waitFor(async () => expect(await queue.isAlive(record.chunk, generation)).toBe(false), {
+        timeout: 60_000,
+        interval: 50,
+      });
     }
   }
 }

@@ -22,6 +22,7 @@ import { SluiceError } from '../../src/core/problem.js';
 import { openMeetingPlace, prepareDataFolder } from '../../src/embedded/meeting-place.js';
 import { ensurePrivateRedis, type PrivateRedis } from '../../src/embedded/private-redis.js';
 import { ROOT } from '../support/cli.js';
+import { bundledProgram } from '../support/program.js';
 
 let base: string;
 let dir: string;
@@ -75,8 +76,8 @@ async function withClient<T>(redis: { url: string }, work: (client: Redis) => Pr
 }
 
 async function startUser(): Promise<{ child: ChildProcess; redis: { url: string; port: number } }> {
-  const script = join(ROOT, 'test/support/private-redis-user.ts');
-  const child = spawn(process.execPath, ['--import', 'tsx', script, dir], {
+  const script = await bundledProgram(join(ROOT, 'test/support/private-redis-user.ts'));
+  const child = spawn(process.execPath, [script, dir], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

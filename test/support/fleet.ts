@@ -18,6 +18,7 @@ import { startExecutor } from '../../workers/executor.js';
 import type { Role } from '../../workers/lifecycle.js';
 import { startSweeper } from '../../workers/sweeper.js';
 import { blobOf, DIRECT, openingOf } from './evidence.js';
+import { bundledProgram } from './program.js';
 
 export const silent = pino({ level: 'silent' });
 
@@ -150,15 +151,11 @@ export interface RoleProcessSettings {
 
 /** Starts a process with these roles; resolves once they are up. */
 export async function startRoleProcess(told: RoleProcessSettings): Promise<ChildProcess> {
-  const script = fileURLToPath(new URL('role-process.ts', import.meta.url));
+  const script = await bundledProgram(fileURLToPath(new URL('role-process.ts', import.meta.url)));
   const env: NodeJS.ProcessEnv = { ...process.env, SLUICE_TEST_ROLE: JSON.stringify(told) };
   delete env.NODE_ENV;
   delete env.VITEST;
-  const child = fork(script, [], {
-    execArgv: ['--import', 'tsx'],
-    env,
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
+  const child = fork(script, [], { execArgv: [], env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const early = once(child, 'exit').then(([code, signal]) => {
     throw new Error(`the process ended before it was up: ${code ?? signal}`);
   });

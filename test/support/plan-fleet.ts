@@ -5,6 +5,7 @@ import type { PlanRequest } from '../../src/app/plan/requests.js';
 import type { AttachRequest } from '../../src/core/attachments/attach.js';
 import type { PlanState } from '../../src/core/plan/model.js';
 import type { RoleName } from '../../src/ports/store.js';
+import { bundledProgram } from './program.js';
 
 /** A step of a process: the n-th call of a method of its store, queue or sink. */
 export interface Kill {
@@ -56,15 +57,11 @@ export interface PlanProcess {
 
 /** Starts such a process; resolves once it is up, or has ended before that. */
 export async function startPlanProcess(told: PlanProcessSettings): Promise<PlanProcess> {
-  const script = fileURLToPath(new URL('plan-process.ts', import.meta.url));
+  const script = await bundledProgram(fileURLToPath(new URL('plan-process.ts', import.meta.url)));
   const env: NodeJS.ProcessEnv = { ...process.env, SLUICE_TEST_PLAN: JSON.stringify(told) };
   delete env.NODE_ENV;
   delete env.VITEST;
-  const child = fork(script, [], {
-    execArgv: ['--import', 'tsx'],
-    env,
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
+  const child = fork(script, [], { execArgv: [], env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const gone = once(child, 'exit').then(([code, signal]): [number | null, string | null] => [code, signal]);
   const waiting = new Map<number, (reply: PlanReply) => void>();
   await new Promise<void>((resolve) => {

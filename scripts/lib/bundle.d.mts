@@ -1,0 +1,1 @@
+export function bundleSource(program: string, file: string): Promise<void>;
