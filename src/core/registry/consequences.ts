@@ -69,8 +69,8 @@ class Consequences {
   }
 
   /** Of a document that is refused already: names that its mapping or its graph gets wrong. */
-  #named({ wrapping, graph }: Draft): CodedProblem[] {
-    if (graph !== undefined) return graphNameProblems(this.#entries, graph, this.#broken);
+  #named({ name, wrapping, graph }: Draft): CodedProblem[] {
+    if (graph !== undefined) return graphNameProblems(this.#entries, name, graph, this.#broken);
     return wrapping === undefined || this.#broken.has(wrapping.wraps)
       ? []
       : unknownMapped(this.#entries, wrapping.wraps, wrapping.mapped);

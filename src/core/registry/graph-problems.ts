@@ -49,7 +49,7 @@ export function graphProblems(
     return [{ code: 'GRAPH_CYCLE', path, message: 'would contain itself', found: circle.join(' > ') }];
   }
   const problems = graph.nodes.flatMap((node): CodedProblem[] => [
-    ...nodeNames(entries, node, broken),
+    ...nodeNames(entries, document.name, node, broken),
     ...writingProblems(entries, document, node),
     ...argumentProblems(entries, node, broken),
   ]);
@@ -63,20 +63,27 @@ export function graphProblems(
 /** Of a graph that is refused already, and may lack parts: the names that it gets wrong. */
 export function graphNameProblems(
   entries: Entries,
+  name: string | undefined,
   { nodes }: Graph,
   broken: ReadonlySet<string>,
 ): CodedProblem[] {
-  return nodes.flatMap((node) => nodeNames(entries, node, broken));
+  return nodes.flatMap((node) => nodeNames(entries, name, node, broken));
 }
 
-function nodeNames(entries: Entries, node: GraphNode, broken: ReadonlySet<string>): CodedProblem[] {
+function nodeNames(
+  entries: Entries,
+  self: string | undefined,
+  node: GraphNode,
+  broken: ReadonlySet<string>,
+): CodedProblem[] {
   const { tool } = node;
   if (broken.has(tool)) return [];
   if (callableIn(entries, tool) === undefined) {
     const message = entries.has(tool)
       ? 'is a skill; nodes are tools and validations'
       : 'is no registered tool or validation';
-    const nearest = nearestOf(tool, callableNames({ entries }));
+    const others = callableNames({ entries }).filter((each) => each !== self);
+    const nearest = nearestOf(tool, others);
     return [{ code: 'UNKNOWN_TOOL', path: `${pathOf(node)}.tool`, message, found: tool, ...nearest }];
   }
   const schema = schemaOf(entries, tool);

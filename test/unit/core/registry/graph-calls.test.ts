@@ -46,6 +46,10 @@ describe('a graph', () => {
     ]);
   });
 
+  it('is never proposed as its own node', () => {
+    expect(about(graph({ a: { tool: 'gg' } }))[0]).not.toHaveProperty('nearest');
+  });
+
   it('is not refused once more for a tool that is refused itself', () => {
     expect(codes({ ...LINT, timeout: 'x' }, lint({ nothing: { value: 1 } }))).toEqual([
       'BAD_TIMEOUT timeout',
