@@ -22,6 +22,7 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY examples ./examples
+COPY config/container.yaml ./config/container.yaml
 RUN mkdir -p /var/lib/sluice && chown node:node /var/lib/sluice
 USER node
 ENTRYPOINT ["node", "dist/src/cli/main.js"]
