@@ -63,14 +63,14 @@ export function missingIn(output: string, expected: readonly string[]): string[]
 export interface Shell {
   /** One line, as `sh` runs it; what it prints to both outputs. */
   run(line: string): Promise<{ exitCode: number | null; output: string }>;
-  /** `sluice up`, and waits until it is. */
-  up(): Promise<void>;
+  /** `sluice up` with these options, and waits until it is. */
+  up(options?: string[]): Promise<void>;
   /** Ends the fleet and removes the folder. */
   close(): Promise<void>;
 }
 
-async function startFleet(folder: string): Promise<ChildProcessWithoutNullStreams> {
-  const up = await spawnSluice(['up'], { cwd: folder });
+async function startFleet(folder: string, options: string[]): Promise<ChildProcessWithoutNullStreams> {
+  const up = await spawnSluice(['up', ...options], { cwd: folder });
   let said = '';
   await new Promise<void>((resolve, reject) => {
     up.stderr.on('data', (piece: Buffer) => {
@@ -82,12 +82,12 @@ async function startFleet(folder: string): Promise<ChildProcessWithoutNullStream
   return up;
 }
 
-/** A new folder with `examples/gate` at `place` in it, and `sluice` on the PATH. */
-export async function openShell(place: string): Promise<Shell> {
+/** A new folder with an example at `place` in it, and `sluice` on the PATH; commands run in it, or `at` a folder in it. */
+export async function openShell(place: string, example = 'gate', at = '.'): Promise<Shell> {
   // Builds what the commands run.
   await runSluice(['--version']);
   const folder = await mkdtemp(join(tmpdir(), 'sluice-page-'));
-  await cp(join(ROOT, 'examples', 'gate'), join(folder, place), { recursive: true });
+  await cp(join(ROOT, 'examples', example), join(folder, place), { recursive: true });
   const bin = await mkdtemp(join(folder, '.bin-'));
   const main = join(ROOT, 'dist', 'src', 'cli', 'main.js');
   const script = `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`;
@@ -98,11 +98,12 @@ export async function openShell(place: string): Promise<Shell> {
     NO_COLOR: '1',
   };
   for (const name of ['REDIS_URL', 'VITEST', 'NODE_ENV', 'SLUICE_ACTOR']) delete env[name];
+  const cwd = join(folder, at);
   let fleet: ChildProcessWithoutNullStreams | undefined;
   return {
     async run(line) {
       const child = spawn('sh', ['-c', `{ ${line}\n} 2>&1`], {
-        cwd: folder,
+        cwd,
         env,
         stdio: ['ignore', 'pipe', 'ignore'],
       });
@@ -113,8 +114,8 @@ export async function openShell(place: string): Promise<Shell> {
       const [exitCode] = (await once(child, 'close')) as [number | null];
       return { exitCode, output };
     },
-    async up() {
-      fleet = await startFleet(folder);
+    async up(options = []) {
+      fleet = await startFleet(cwd, options);
     },
     async close() {
       if (fleet !== undefined && fleet.exitCode === null) {
