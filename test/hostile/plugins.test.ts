@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { chmod, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,16 +8,17 @@ import { newTraces, traces } from '../support/traces.js';
 
 const before = traces();
 const living = new AbortController().signal;
-const runner = pluginRunner(['./hostile.js', './good.js']);
-const bare = pluginRunner(['./hostile.js'], { sandbox: 'off' });
+const outside = mkdtempSync(join(tmpdir(), 'plugins-'));
+const from = join(outside, 'package');
+const runner = pluginRunner(['./hostile.js', './good.js'], { from });
+const bare = pluginRunner(['./hostile.js'], { from, sandbox: 'off' });
 const server = createServer((socket) => socket.destroy());
-let outside = '';
 
 beforeAll(async () => {
-  outside = await mkdtemp(join(tmpdir(), 'plugins-outside-'));
-  await chmod(outside, 0o755);
-  await writeFile(join(outside, 'secret.js'), 'export default "secret";');
-  await symlink(join(outside, 'secret.js'), join(PLUGINS, 'link.js'));
+  chmodSync(outside, 0o755);
+  writeFileSync(join(outside, 'secret.js'), 'export default "secret";');
+  cpSync(PLUGINS, from, { recursive: true });
+  symlinkSync(join(outside, 'secret.js'), join(from, 'link.js'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   await runner.load();
 });
@@ -26,10 +26,9 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([runner.close(), bare.close()]);
   await new Promise((resolve) => server.close(resolve));
-  await rm(outside, { recursive: true });
-  await rm(join(PLUGINS, 'link.js'));
+  expect(existsSync(join(from, 'written'))).toBe(false);
+  rmSync(outside, { recursive: true });
   expect(await newTraces(before)).toEqual([]);
-  expect(existsSync(join(PLUGINS, 'written'))).toBe(false);
 });
 
 const misdeed = async (name: string, args = {}, deadlineMs = 8_000, by = runner) =>
@@ -102,7 +101,7 @@ describe('a plugin that reaches out of its place', () => {
   it('does not load a module from elsewhere, nor through a link', async () => {
     const path = join(outside, 'secret.js');
     expect(await misdeed('imports_outside', { path })).toMatchObject({ reason: 'threw' });
-    expect(await misdeed('reads_outside', { path: join(PLUGINS, 'link.js') })).toMatchObject({
+    expect(await misdeed('reads_outside', { path: join(from, 'link.js') })).toMatchObject({
       reason: 'threw',
     });
   });
