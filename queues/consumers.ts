@@ -85,7 +85,7 @@ function followPackSize(least: number): (worker: Worker, pack: PackPayload['pack
  * flow waits, and what waits is looked at again when a worker begins that has runners.
  */
 export function consumePacks(
-  deps: ConsumerDeps & Pick<PostponeDeps, 'isServed'> & { tries: number; hasRunners: boolean },
+  deps: ConsumerDeps & Pick<PostponeDeps, 'standing'> & { tries: number; hasRunners: boolean },
   concurrency: { pure: number; runner: number },
   run: (job: PackJob) => Promise<PackAnswer>,
 ): Consumer {
@@ -113,9 +113,9 @@ export function consumePacks(
     const answer = await (job.stalledCounter === 0 ? judge(0) : suspects.run(job, payload, judge));
     if (answer.kind === 'split') await addSiblings(job, payload, answer.packs);
     if (answer.kind !== 'unserved') return;
-    const { isServed, onError } = deps;
+    const { standing, onError } = deps;
     const queue = queues[payload.pack.queue];
-    await postpone({ queue, signal: told, isServed, onError }, job, token, payload, answer.needs);
+    await postpone({ queue, signal: told, standing, onError }, job, token, payload, answer.needs);
   };
   const addSiblings = async (job: Job, payload: PackPayload, packs: readonly PackPayload['pack'][]) => {
     const parent = job.parent;

@@ -1,4 +1,5 @@
-import { DelayedError, type Job, type Queue } from 'bullmq';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DelayedError, type Job, type Queue, WaitingError } from 'bullmq';
 import type { Need } from '../src/core/registry/needs.js';
 import { patiently } from './patience.js';
 import type { PackPayload } from './payloads.js';
@@ -30,29 +31,64 @@ export function triesOf(
   return Math.max(1, job.attemptsStarted - looks);
 }
 
+/** Most living workers to which a job is offered one after the other before it is put off. */
+const MOST_OFFERS = 8;
+/** Jobs that are offered at a time; with more, those that can run them find some anyway. */
+const OFFERED = 4;
+/** Milliseconds that the others have to take it. */
+const OFFER_MS = 100;
+
+/** Living workers, and those of them that have all of some runners. */
+export interface Standing {
+  alive: number;
+  able: number;
+}
+
+/**
+ * Whether a job is offered at once to the worker that has waited longest, `waiting` and `looks` as for the
+ * pause and `chance` in [0, 1). A job that is put off is mostly taken by the one who did it, who
+ * knows best when its time comes: without an offer an able worker might wait for ever.
+ */
+export function isOffered(
+  looks: number,
+  waiting: number,
+  { alive, able }: Standing,
+  chance: number,
+): boolean {
+  if (able === 0) return false;
+  const offers = Math.min(alive, MOST_OFFERS);
+  return looks % (offers + 1) < offers && chance * waiting < OFFERED;
+}
+
 /** What postponing takes of a consumer. */
 export interface PostponeDeps {
   queue: Queue;
   signal: AbortSignal;
-  /** Whether a living worker has all of these runners. */
-  isServed(needs: readonly Need[]): Promise<boolean>;
+  /** Who lives, and who of them has all of these runners. */
+  standing(needs: readonly Need[]): Promise<Standing>;
   onError: (error: Error) => void;
 }
 
-/** Leaves a job to another worker, for later. Throws what tells BullMQ so; no try is used up. */
+/** Leaves a job to another worker, now or later. Throws what tells BullMQ so; no try is used up. */
 export async function postpone(
-  { queue, signal, isServed, onError }: PostponeDeps,
+  { queue, signal, standing, onError }: PostponeDeps,
   job: Job,
   token: string | undefined,
   payload: PackPayload,
   needs: readonly Need[],
 ): Promise<never> {
   const looks = payload.looks ?? 0;
-  const move = async () => {
-    const [waiting, served] = await Promise.all([queue.getDelayedCount(), isServed(needs)]);
+  const move = async (): Promise<'offered' | 'delayed'> => {
+    const [waiting, who] = await Promise.all([queue.getDelayedCount(), standing(needs)]);
     await job.updateData({ ...payload, looks: looks + 1 } satisfies PackPayload);
-    await job.moveToDelayed(Date.now() + pauseMs(looks, waiting, served, Math.random()), token);
+    if (isOffered(looks, waiting, who, Math.random())) {
+      await job.moveToWait(token);
+      return 'offered';
+    }
+    await job.moveToDelayed(Date.now() + pauseMs(looks, waiting, who.able > 0, Math.random()), token);
+    return 'delayed';
   };
-  await patiently(move, signal, onError);
-  throw new DelayedError();
+  if ((await patiently(move, signal, onError)) === 'delayed') throw new DelayedError();
+  await delay(OFFER_MS, undefined, { signal }).catch(() => {});
+  throw new WaitingError();
 }

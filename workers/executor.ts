@@ -33,12 +33,12 @@ function open(engine: FleetEngine, id: string, runners: OpenedRunners): Consumer
       ...consumerDeps(engine),
       tries: worker.tries,
       hasRunners: runners.serves.some((need) => need !== PURE),
-      async isServed(needs: readonly Need[]) {
+      async standing(needs: readonly Need[]) {
         const workers = await livingWorkers(store, clock);
-        return isServed(
-          needs,
-          workers.map(({ serves }) => serves),
-        );
+        return {
+          alive: workers.length,
+          able: workers.filter(({ serves }) => isServed(needs, [serves])).length,
+        };
       },
     },
     { pure: worker.concurrency, runner: worker.runner_concurrency },

@@ -7,6 +7,7 @@ import type { Aggregator } from './decide.js';
 import { sweepPlans } from './plan/deadlines.js';
 import { type EndedDeps, forgetEndedPlans } from './plan/ended.js';
 import { enqueuePlan, type PlanKeeper } from './plan/keeper.js';
+import { Routing } from './routing.js';
 import { checkPlaces, ScenarioCache } from './scenarios.js';
 
 export interface SweepDeps {
@@ -49,17 +50,20 @@ const PLANS_LOOKED_AT = 20;
 /**
  * Finds what would not go on by itself (DESIGN 5.6): chunks that were accepted but never enqueued,
  * or whose flow is lost, are enqueued anew under a raised generation; overdue ones are decided with
- * what there is; batches whose completion was missed are completed; plans whose phase has lasted too
- * long are moved; attachments to ended plans and delivered events are dropped.
+ * what there is; those that wait for a runner which no living worker has are noted; batches whose
+ * completion was missed are completed; plans whose phase has lasted too long are moved; attachments to
+ * ended plans and delivered events are dropped.
  */
 export async function sweep(deps: SweepDeps): Promise<SweepReport> {
   const { store, clock, fleet, settings } = deps;
   const report: SweepReport = { alive: 0, requeued: 0, overdue: 0, completed: 0, trimmed: 0, moved: 0 };
   const scenarios = new ScenarioCache(store.evaluations);
+  const routing = new Routing({ store, clock, fleet, scenarios });
   const each = async (work: () => Promise<void>) => work().catch((error: Error) => deps.onError?.(error));
+  await each(() => routing.lookAgain());
   for (const id of await store.evaluations.dueChunks(clock.now(), settings.limit)) {
     await each(async () => {
-      report[await sweepChunk(deps, scenarios, id)] += 1;
+      report[await sweepChunk(deps, scenarios, routing, id)] += 1;
     });
   }
   for (const id of await store.batches.unfinishedBatches()) {
@@ -79,6 +83,7 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
 async function sweepChunk(
   deps: SweepDeps,
   scenarios: ScenarioCache,
+  routing: Routing,
   id: string,
 ): Promise<'alive' | 'requeued' | 'overdue'> {
   const { store, queue, clock, aggregator, settings } = deps;
@@ -91,11 +96,14 @@ async function sweepChunk(
   }
   const { chunk, generation } = found;
   if (now >= chunk.deadline) {
+    // Why there is no result is good to know, and no reason to be late.
+    await routing.giveUp(chunk).catch((error: Error) => deps.onError?.(error));
     await aggregator.decide(id);
     return 'overdue';
   }
   if (await queue.isAlive(chunk, generation)) {
     await store.evaluations.deferCheck(id, Math.min(checkAt, chunk.deadline));
+    await routing.look(chunk);
     return 'alive';
   }
   const raised = await store.evaluations.raiseGeneration(id, generation, Math.min(checkAt, chunk.deadline));

@@ -12,11 +12,11 @@ export function servesOf(runners: readonly Need[], concurrency: number): Need[] 
 }
 
 /** What a check that needs these must find, all of it on one worker. */
-const required = (needs: readonly Need[]): readonly Need[] => (needs.length === 0 ? [GRAPH] : needs);
+export const requiredBy = (needs: readonly Need[]): readonly Need[] => (needs.length === 0 ? [GRAPH] : needs);
 
 /** Whether one of these workers can run a check with these needs. */
 export function isServed(needs: readonly Need[], workers: readonly (readonly Need[])[]): boolean {
-  return workers.some((serves) => required(needs).every((need) => serves.includes(need)));
+  return workers.some((serves) => requiredBy(needs).every((need) => serves.includes(need)));
 }
 
 /**
@@ -25,8 +25,8 @@ export function isServed(needs: readonly Need[], workers: readonly (readonly Nee
  */
 export function lackingOf(needs: readonly Need[], workers: readonly (readonly Need[])[]): Need[] {
   if (isServed(needs, workers)) return [];
-  const nowhere = required(needs).filter((need) => !workers.some((serves) => serves.includes(need)));
-  return [...(nowhere.length > 0 ? nowhere : required(needs))].sort();
+  const nowhere = requiredBy(needs).filter((need) => !workers.some((serves) => serves.includes(need)));
+  return [...(nowhere.length > 0 ? nowhere : requiredBy(needs))].sort();
 }
 
 /** A worker, and what it serves. */

@@ -129,7 +129,7 @@ describe('the roster on Redis', () => {
       expect(serves).toEqual([[], [], []]);
       await store.roster.beat('worker', 'gone', NOW, ['pure']);
       await store.roster.beat('worker', 'now', NOW + 3_600_001, ['pure']);
-      expect(await client.zrange('older:{0}:roles', 0, -1)).toEqual(['worker/now']);
+      expect(await client.zrange('older:{0}:roles', '0', '-1')).toEqual(['worker/now']);
       expect(await client.hkeys('older:{0}:roles:serves')).toEqual(['worker/now']);
     } finally {
       client.disconnect();

@@ -40,7 +40,7 @@ const starters = {
       });
       const concurrency = { pure: worker.concurrency, runner: worker.runner_concurrency };
       const deps = { ...consumerDeps(engine), tries: worker.tries };
-      const routing = { hasRunners: false, isServed: async () => false };
+      const routing = { hasRunners: false, standing: async () => ({ alive: 1, able: 0 }) };
       return consumePacks({ ...deps, ...routing }, concurrency, (job) => executor.run(job));
     }),
 };

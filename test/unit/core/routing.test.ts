@@ -40,7 +40,7 @@ describe('what no worker has for a check', () => {
     expect(isServed(needs, workers)).toBe(lacking.length === 0);
   });
 
-  const need = fc.constantFrom('ansible', 'command', 'mcp:x', 'plugin:p');
+  const need = fc.constantFrom<string>('ansible', 'command', 'mcp:x', 'plugin:p');
   const lists = fc.array(
     fc.uniqueArray(need).map((serves) => [...serves, 'graph', 'pure']),
     { maxLength: 4 },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pauseMs, triesOf } from '../../../queues/postpone.js';
+import { isOffered, pauseMs, triesOf } from '../../../queues/postpone.js';
 
 describe('the pause before another worker looks at a job', () => {
   it.each([
@@ -29,6 +29,27 @@ describe('the pause before another worker looks at a job', () => {
         },
       ),
     );
+  });
+});
+
+describe('a job that some living worker can run', () => {
+  const two = { alive: 2, able: 1 };
+  it.each([
+    ['is offered to each of the others', [0, 1, 2, 3, 4, 5], two, [true, true, false, true, true, false]],
+    ['is not where nobody can', [0, 1, 2], { alive: 2, able: 0 }, [false, false, false]],
+    [
+      'is offered to a few in a large fleet',
+      [0, 7, 8, 9],
+      { alive: 500, able: 1 },
+      [true, true, false, true],
+    ],
+  ])('%s', (_name, looks, standing, offered) => {
+    expect(looks.map((each) => isOffered(each, 1, standing, 0.99))).toEqual(offered);
+  });
+
+  it('is offered now and then only, when there are many', () => {
+    expect(isOffered(0, 400, two, 0.009)).toBe(true);
+    expect(isOffered(0, 400, two, 0.011)).toBe(false);
   });
 });
 
