@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { ROOT, say } from './lib/paths.mjs';
 import { runNode } from './lib/run.mjs';
-import { ensureAnsible, ensureBuild, ensureDependencies, ensureRedis } from './setup.mjs';
+import { ensureAnsible, ensureBubblewrap, ensureBuild, ensureDependencies, ensureRedis } from './setup.mjs';
 
 const EXAMPLE = ['examples/incidents/scenarios', '--runs', 'examples/incidents/runs.ndjson', '--exit-zero'];
 
@@ -15,6 +15,7 @@ try {
 }
 ensureRedis();
 ensureAnsible();
+ensureBubblewrap();
 const args = ['evaluate', ...EXAMPLE, ...process.argv.slice(2)];
 say(`running: sluice ${args.join(' ')}`);
 const exit = await runNode([join(ROOT, 'dist', 'src', 'cli', 'main.js'), ...args]);

@@ -33,8 +33,8 @@ export function ensureBubblewrap() {
   return ensurePackage({
     commands: ['bwrap'],
     apt: ['bubblewrap'],
-    why: 'the read-only sandbox around playbooks and commands',
-    without: 'pure validators work; what needs the sandbox is refused unless the operator sets it off',
+    why: 'the read-only sandbox around playbooks, commands and MCP servers',
+    without: 'patterns, statuses and code work; what needs the sandbox is not run unless the settings say sandbox: container or off',
   });
 }
 
