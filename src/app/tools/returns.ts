@@ -3,7 +3,7 @@ import { redact, redactDeep } from '../../core/redact.js';
 import { schemaProblems } from '../../core/registry/json-schema.js';
 import { type CallableDocument, isValidation } from '../../core/registry/model.js';
 import { markVacuous } from '../../core/scenario/checks.js';
-import { normalizeReturn } from '../../core/settle.js';
+import { normalizeReturn, rawOutput } from '../../core/settle.js';
 import type { RunFailure, Verdict } from '../../core/validators/validator.js';
 import type { InterpreterAnswer } from '../../ports/interpreter.js';
 import type { ToolOutput } from '../../ports/runner.js';
@@ -51,8 +51,11 @@ export function outputOf(output: Output): unknown {
 export function ofVerdict(document: CallableDocument, verdict: Verdict): Output {
   if (isValidation(document)) return againstSchema(document, { kind: 'verdict', verdict });
   const { outcome, message, data, noData } = verdict;
-  if (outcome === 'error')
-    return failure(typeof data.reason === 'string' ? data.reason : 'validator', message);
+  if (outcome === 'error') {
+    const { reason, ...evidence } = data;
+    const isTold = Object.keys(evidence).length > 0;
+    return failure(typeof reason === 'string' ? reason : 'validator', message, isTold ? evidence : undefined);
+  }
   return againstSchema(document, { kind: 'value', value: structured(verdict), noData: noData === true });
 }
 
@@ -76,7 +79,8 @@ function againstSchema(document: CallableDocument, output: Output): Output {
   const problems = schemaProblems(document.output_schema, outputOf(output), '');
   if (problems.length === 0) return output;
   const shown = problems.slice(0, 5).map(formatProblem).join('; ');
-  return failure('output_schema', `the output of ${document.name} does not fit its output_schema: ${shown}`);
+  const message = `the output of ${document.name} does not fit its output_schema: ${shown}`;
+  return failure('output_schema', message, { raw_output: rawOutput(outputOf(output)) });
 }
 
 type Broken = Extract<InterpreterAnswer, { ok: false }>;

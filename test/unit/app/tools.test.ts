@@ -223,7 +223,10 @@ describe('an output schema', () => {
     const inner = (source: string) => code(source, { output_schema: schema });
     expect(await call([inner('() => ({ n: 1 })')])).toEqual({ kind: 'value', value: { n: 1 } });
     const chain = [around('() => ({ passed: true })'), inner('() => ({ n: "1" })')];
-    expect(await call(chain)).toEqual(failure('output_schema', /^the output of local\/tool does not fit.*n/));
+    expect(await call(chain)).toEqual({
+      ...failure('output_schema', /^the output of local\/tool does not fit.*n/),
+      data: { raw_output: expect.any(String) },
+    });
   });
 
   it('is held against a validation’s structured return', async () => {
@@ -233,7 +236,10 @@ describe('an output schema', () => {
         output_schema: { properties: { data: schema } },
       });
     expect(await call([passes('{ n: 1 }')])).toEqual(verdict('pass'));
-    expect(await call([passes('{}')])).toEqual(failure('output_schema', /data/));
+    expect(await call([passes('{}')])).toMatchObject({
+      ...failure('output_schema', /data/),
+      data: { raw_output: expect.stringContaining('"passed":true') },
+    });
   });
 });
 
