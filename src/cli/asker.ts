@@ -61,7 +61,7 @@ export async function withFleet<T>(
   if (config === undefined) throw new Error('settings without a problem are missing');
   const place = await requireRedis(config, { create: access === 'write' });
   try {
-    const log = logLevel === undefined ? createSentences(level) : createLog(level);
+    const log = logLevel === undefined ? createSentences(level) : await createLog(level);
     const engine = await openFleet(config, place.url, log);
     try {
       return await work({ engine, actor, place });

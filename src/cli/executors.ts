@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { EXECUTOR_FLAGS } from '../../workers/executor.js';
+import { CHILD_REDIS } from './child-redis.js';
 import { builtEntry } from './package.js';
 
-/** Environment variable that carries the Redis URL: an argument would show its password to the whole machine. */
-export const CHILD_REDIS = 'SLUICE_CHILD_REDIS';
+/** Environment variable that says what becomes of a check that no runner is there for: `error`. */
+export const CHILD_UNSERVED = 'SLUICE_CHILD_UNSERVED';
 
 /** What a worker process is sent that is to end without finishing what it has in hand. */
 export const END_AT_ONCE = 'end at once';
@@ -23,6 +24,8 @@ export interface ExecutorSettings {
   logLevel: string;
   /** Milliseconds that a worker may take to finish what it has in hand. */
   drainMs: number;
+  /** On a Redis of this folder's own: no other workers are expected, so what these lack is an error at once. */
+  isAlone: boolean;
 }
 
 /** Milliseconds before the n-th restart in a row, from 1. */
@@ -68,13 +71,13 @@ export class Executors {
   }
 
   #spawn(entry: string, restarts: number): void {
-    const { redisUrl, fleet, config, logLevel } = this.#settings;
+    const { redisUrl, fleet, config, logLevel, isAlone } = this.#settings;
     const args = [...EXECUTOR_FLAGS, entry, 'worker', '--fleet', fleet, '--log-level', logLevel];
     if (config !== undefined) args.push('--config', config);
     const started = Date.now();
     const child = spawn(process.execPath, args, {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      env: { ...process.env, [CHILD_REDIS]: redisUrl },
+      env: { ...process.env, [CHILD_REDIS]: redisUrl, ...(isAlone ? { [CHILD_UNSERVED]: 'error' } : {}) },
     });
     this.#children.add(child);
     let ended = false;

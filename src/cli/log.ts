@@ -1,5 +1,4 @@
 import { type Logger, pino, stdTimeFunctions } from 'pino';
-import pinoPretty from 'pino-pretty';
 import { nearestName, SluiceError } from '../core/problem.js';
 import { plain, say } from './output.js';
 
@@ -25,7 +24,7 @@ export function checkLogLevel(level: string | undefined, fallback: string): stri
 const REDACTED = ['*.password', 'redisUrl'];
 
 /** A logger on standard error: readable on a terminal, JSON lines otherwise (DESIGN 8). */
-export function createLog(level: string): Logger {
+export async function createLog(level: string): Promise<Logger> {
   const options = {
     level,
     base: null,
@@ -40,7 +39,8 @@ export function createLog(level: string): Logger {
       pino.destination({ fd: 2, sync: true }).on('error', () => {}),
     );
   }
-  return pino(options, pinoPretty({ destination: 2, sync: true, ignore: 'pid,hostname' }));
+  const { default: pretty } = await import('pino-pretty');
+  return pino(options, pretty({ destination: 2, sync: true, ignore: 'pid,hostname' }));
 }
 
 /** A log entry as a plain sentence: `sluice: what happened: why`. */

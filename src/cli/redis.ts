@@ -4,7 +4,7 @@ import { loadConfig } from '../../config/load.js';
 import { type Config, configSchema } from '../../config/schema.js';
 import { type Problem, SluiceError } from '../core/problem.js';
 import { ensurePrivateRedis } from '../embedded/private-redis.js';
-import { CHILD_REDIS } from './executors.js';
+import { CHILD_REDIS } from './child-redis.js';
 import { type FleetOptions, ProblemList } from './options.js';
 
 const CONFIG_REFUSED = 'the settings cannot be used.';

@@ -137,7 +137,7 @@ export async function tailEvents(options: TailOptions): Promise<number> {
   const config = settings as Config;
   const place = await requireRedis(config, { create: false });
   const interrupt = onInterrupt(() => {});
-  const engine = await openFleet(config, place.url, createLog(level));
+  const engine = await openFleet(config, place.url, await createLog(level));
   const { outbox, plans } = engine.store;
   let cursor = '';
   try {

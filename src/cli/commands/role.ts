@@ -7,7 +7,8 @@ import { startSweeper } from '../../../workers/sweeper.js';
 import { type FleetEngine, openFleet } from '../../compose.js';
 import { SluiceError } from '../../core/problem.js';
 import type { RoleName } from '../../ports/store.js';
-import { CHILD_REDIS, END_AT_ONCE } from '../executors.js';
+import { CHILD_REDIS } from '../child-redis.js';
+import { END_AT_ONCE } from '../executors.js';
 import { checkLogLevel, createLog } from '../log.js';
 import { type FleetOptions, ProblemList, wholeNumber } from '../options.js';
 import { print, say } from '../output.js';
@@ -54,7 +55,7 @@ export async function runRole(
   process.on('message', (message) => {
     if (message === END_AT_ONCE) process.exit(3);
   });
-  const engine = await openFleet(config, place.url, createLog(level));
+  const engine = await openFleet(config, place.url, await createLog(level));
   try {
     const running = await start(role, engine, sinks);
     if (options.json) await print(`${JSON.stringify({ role, id: running.id, fleet: config.fleet })}\n`);

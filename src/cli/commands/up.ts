@@ -37,7 +37,7 @@ export async function up(options: FleetOptions & { workers?: string; sink?: stri
   const config = settings as Config;
   const workers = wanted ?? Math.max(1, availableParallelism() - 1);
   const place = await requireRedis(config);
-  const log = createLog(level);
+  const log = await createLog(level);
   const told = untilTold();
   const engine = await openFleet(config, place.url, log);
   const executors = new Executors(
@@ -47,6 +47,7 @@ export async function up(options: FleetOptions & { workers?: string; sink?: stri
       config: options.config,
       logLevel: level,
       drainMs: config.worker.drain,
+      isAlone: place.isPrivate,
     },
     log,
   );

@@ -103,6 +103,7 @@ async function openRoles(
       config: raw.config,
       logLevel: raw.logLevel ?? WORKER_LOG_LEVEL,
       drainMs: config.worker.drain,
+      isAlone: place.isPrivate,
     },
     engine.log,
   );
@@ -114,7 +115,9 @@ async function openRoles(
     shown: place.shown,
     isPrivate: place.isPrivate,
     resume: resumeOf(job),
+    batch: job.id,
     decided: () => decided.count,
+    left: () => job.runs.total - decided.count,
   });
 }
 
@@ -235,7 +238,7 @@ export async function judge(job: Job): Promise<number> {
   let closeMs = STOP_MS;
   try {
     const { logLevel } = job.settings;
-    const log = job.raw.logLevel === undefined ? createSentences(logLevel) : createLog(logLevel);
+    const log = job.raw.logLevel === undefined ? createSentences(logLevel) : await createLog(logLevel);
     const outage = new OutageSentences(log);
     place = await choosePlace(job);
     engine =
