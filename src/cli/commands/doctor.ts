@@ -1,5 +1,5 @@
 import Table from 'cli-table3';
-import { mcpRunnerOf } from '../../compose/runners.js';
+import { mcpRunnerOf, pluginRunnerOf } from '../../compose/runners.js';
 import type { DoctorReport } from '../../doctor/check.js';
 import { runDoctor } from '../../doctor/run.js';
 import type { FleetOptions } from '../options.js';
@@ -30,7 +30,9 @@ export async function doctorCommand(options: FleetOptions): Promise<number> {
     Object.keys(config.mcp_servers).map((name) => [name, (signal: AbortSignal) => mcp.tools(name, signal)]),
   );
   const where = { dir: '.sluice', ...(redis === undefined ? {} : { redisUrl: redis }) };
-  const report = await runDoctor({ ...where, mcpServers }).finally(() => mcp.close());
+  const plugins = pluginRunnerOf(config);
+  const looking = runDoctor({ ...where, mcpServers, plugins: () => plugins.load() });
+  const report = await looking.finally(() => Promise.all([mcp.close(), plugins.close()]));
   if (options.json) await printJson(report);
   else await print(doctorTable(report));
   return report.status === 'fail' ? 3 : 0;

@@ -4,7 +4,7 @@ import { type DoctorCheck, type Finding, ok, warn } from '../check.js';
 const FOR_AUTHORS =
   'Its validations are run by no worker with these settings; see “Plugins” in docs/validators.md.';
 
-const TO_REGISTER = 'To register them: sluice tool discover --plugins | sluice tool add -';
+const TO_REGISTER = 'To register them: sluice tool discover --plugins | sluice validation add -';
 
 /** One finding for each module of the settings: what it brings, or why it does not load. */
 export const pluginsCheck: DoctorCheck = {
