@@ -32,14 +32,13 @@ export function startScript(script: StartScript): string {
     `trap 'echo ${token} >&2' EXIT`,
     // The first to go when the host runs out of memory.
     '{ echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null',
-    'PATH=/usr/sbin:/usr/bin:/sbin:/bin',
     'ulimit -c 0 2>/dev/null',
     `ulimit -d ${memoryKiB} 2>/dev/null`,
     // dash and busybox call it -p, bash -u.
     ...(processes === undefined
       ? []
       : [`ulimit -u ${processes} 2>/dev/null || ulimit -p ${processes} 2>/dev/null`]),
-    ...(files === undefined ? [] : [`cp -R ${quoted(`${files}/.`)} . || exit 1`]),
+    ...(files === undefined ? [] : [`PATH=/usr/bin:/bin cp -R ${quoted(`${files}/.`)} . || exit 1`]),
     ...Object.entries(env).map(([name, value]) => `export ${name}=${quoted(value)}`),
     `exec ${[program, ...args].map(quoted).join(' ')}`,
     '',

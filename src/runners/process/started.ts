@@ -83,12 +83,12 @@ export class StartedProcess {
       for (const stream of this.child.stdio) stream?.destroy();
     };
     // Twice, so that what is in the pipes is read even when this process had no time for them.
-    const hangUp = setTimeout(() => {
-      hangUp.refresh();
-      if (late) close();
-      late = true;
-    }, LAST_WORDS_MS);
     let late = false;
+    const hangUp = setTimeout(() => {
+      if (late) return close();
+      late = true;
+      hangUp.refresh();
+    }, LAST_WORDS_MS);
     return hangUp;
   }
 
@@ -109,9 +109,9 @@ export class StartedProcess {
   kill(): void {
     const { pid } = this.child;
     if (pid === undefined) return;
-    if (!this.#launch.sandboxed) return send('SIGKILL', [-pid, ...marked('SLUICE_RUN', this.#launch.mark)]);
+    if (!this.#launch.sandboxed) send('SIGKILL', [-pid, ...marked('SLUICE_RUN', this.#launch.mark)]);
     // The first process of a sandbox takes all others along, and bwrap ends after it.
-    if (!this.#over) send('SIGKILL', generationsOf(pid)[0] ?? [pid]);
+    else if (!this.#over) send('SIGKILL', generationsOf(pid)[0] ?? [pid]);
   }
 
   /** Ids for signals that the program itself is to get. */

@@ -1,0 +1,301 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as later } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sweep } from '../../src/runners/process/folder.js';
+import { LocalProcesses } from '../../src/runners/process/processes.js';
+import { noSandbox, ranScript, runScript, SETTINGS } from '../support/sandboxed.js';
+import { newTraces, type Traces, traces } from '../support/traces.js';
+
+const before = traces();
+afterAll(async () => expect(await newTraces(before)).toEqual([]));
+
+const MODES = noSandbox === undefined ? (['bubblewrap', 'off'] as const) : (['off'] as const);
+const bytes = (length: number, of: string) => Buffer.alloc(length, of);
+
+describe.concurrent.each(MODES)('a command with sandbox: %s', (sandbox) => {
+  const settings = { sandbox };
+
+  it('gets arguments, input, files and variables as they stand, and nothing of the worker', async () => {
+    const files = new Map([
+      ['deep/in/it.sh', Buffer.from('#!/bin/sh\nprintf "%s|" "$@"; cat; echo "|$ODD"; env')],
+    ]);
+    const argv = ['./deep/in/it.sh', 'a b', "it's", '$(id)', '', '-n', 'ü'] as const;
+    const env = { ODD: `x'y"z\n$HOME` };
+    const outcome = await ranScript([...argv], { settings, files, env, stdin: 'input' });
+    expect(outcome.stdout).toMatch(/^a b\|it's\|\$\(id\)\|\|-n\|ü\|input\|x'y"z\n\$HOME\n/);
+    const names = outcome.stdout.match(/^[A-Z_]+(?==)/gm)?.sort();
+    expect(names).toEqual(['HOME', 'LANG', 'ODD', 'PATH', 'PWD', 'SLUICE_RUN', 'TMPDIR']);
+    expect(outcome).toMatchObject({ exitCode: 0, timedOut: false, truncated: false, stderr: '' });
+    expect(outcome.readOnly).toBe(sandbox === 'off' ? 'declared' : 'enforced');
+  });
+
+  it.each([
+    ['exit 0', { exitCode: 0 }],
+    ['exit 1', { exitCode: 1 }],
+    ['exit 127', { exitCode: 127 }],
+    ['kill -SEGV $$', { exitCode: null, signal: 'SIGSEGV' }],
+    ['kill -KILL $$', { exitCode: null, signal: 'SIGKILL' }],
+  ])('ends as it ends: %s', async (script, expected) => {
+    expect(await ranScript(script, { settings })).toMatchObject(expected);
+  });
+
+  it('does not start what is not there, not executable or without its interpreter', async () => {
+    const files = new Map([['script', Buffer.from('#!/not/there\n')]]);
+    const reasons = await Promise.all(
+      [
+        ['no-such-program'],
+        ['/no/such/program'],
+        ['./missing'],
+        ['/etc/passwd'],
+        ['./script'],
+        ['../script'],
+      ].map(async ([program = '']) => {
+        const outcome = await runScript([program], { settings, files });
+        return outcome.kind === 'failure' ? outcome.reason : outcome.kind;
+      }),
+    );
+    expect(reasons).toEqual([
+      'not_found',
+      'not_found',
+      'not_found',
+      sandbox === 'off' ? 'not_started' : 'not_found',
+      'not_started',
+      'not_found',
+    ]);
+  });
+
+  it.each([
+    ['a file outside its folder', { files: new Map([['../x', Buffer.from('')]]) }],
+    ['an absolute file', { files: new Map([['/x', Buffer.from('')]]) }],
+    ['a NUL in a variable', { env: { A: 'a\0b' } }],
+    ['a variable without a proper name', { env: { 'A B': '' } }],
+  ])('is refused for %s', async (_, extra) => {
+    expect(await runScript(['true'], { settings, ...extra })).toMatchObject({ reason: 'bad_request' });
+  });
+
+  it('is stopped at its deadline, softly at first', async () => {
+    const script = 'trap "echo bye; exit 3" TERM; while :; do sleep 0.05; done';
+    const outcome = await ranScript(script, { settings: { ...settings, graceMs: 10_000 }, deadlineMs: 500 });
+    expect(outcome).toMatchObject({ exitCode: 3, timedOut: true, stdout: 'bye\n' });
+  });
+
+  it('is killed when it ignores SIGTERM, with all that it started', async () => {
+    const script = 'trap "" TERM; (setsid sleep 4711 &); sleep 4711 & while :; do sleep 0.05; done';
+    const outcome = await ranScript(script, { settings, deadlineMs: 400 });
+    expect(outcome).toMatchObject({ exitCode: null, signal: 'SIGKILL', timedOut: true });
+    expect(outcome.durationMs).toBeLessThan(5_000);
+  });
+
+  it('cannot outlive its run', async () => {
+    const script = [
+      'sleep 4712 &',
+      'setsid sleep 4712 &',
+      'nohup sleep 4712 >/dev/null 2>&1 &',
+      '(setsid sh -c "trap \\"\\" TERM HUP; sleep 4712; sleep 4712" >/dev/null 2>&1 &)',
+      'python3 -c "import os, time',
+      'if os.fork() == 0:',
+      '  os.setsid()',
+      '  if os.fork() == 0: time.sleep(4712)',
+      '" &',
+      'sleep 0.3; echo done',
+    ].join('\n');
+    const outcome = await ranScript(script, { settings });
+    expect(outcome).toMatchObject({ exitCode: 0, timedOut: false });
+    expect(outcome.stdout).toContain('done');
+    expect((await newTraces(before)).filter((trace) => trace.includes('4712'))).toEqual([]);
+  });
+
+  it('is gone before an abort is answered', async () => {
+    const stop = new AbortController();
+    const running = runScript('trap "" TERM; sleep 4713; sleep 4713', { settings, signal: stop.signal });
+    running.catch(() => {});
+    await appears('sleep 4713');
+    stop.abort();
+    await expect(running).rejects.toThrow('stopped');
+    expect([...traces()].filter((trace) => trace.includes('4713'))).toEqual([]);
+  });
+
+  it('is not started after an abort', async () => {
+    await expect(runScript(['true'], { settings, signal: AbortSignal.abort() })).rejects.toThrow('stopped');
+  });
+
+  it('may leave its input unread', async () => {
+    const outcome = await ranScript(['true'], { settings, stdin: 'x'.repeat(5_000_000) });
+    expect(outcome.exitCode).toBe(0);
+  });
+
+  it('may print what is no text', async () => {
+    const { stdout } = await ranScript(`printf 'a\\377b\\000c'`, { settings });
+    expect(stdout).toBe('a\uFFFDb\0c');
+  });
+
+  it('that prints 1 GB costs little memory and no wait', async () => {
+    const memory = process.memoryUsage();
+    const outcome = await ranScript('echo first; head -c 1000000000 /dev/zero; echo last', {
+      settings,
+      deadlineMs: 50_000,
+    });
+    const now = process.memoryUsage();
+    expect(outcome).toMatchObject({ exitCode: 0, truncated: true });
+    expect(outcome.stdout.startsWith('first\n')).toBe(true);
+    expect(outcome.stdout.endsWith('last\n')).toBe(true);
+    expect(outcome.stdout).toContain('bytes left out');
+    expect(outcome.stdout.length).toBeLessThan(SETTINGS.outputCap + 100);
+    expect(now.rss - memory.rss).toBeLessThan(200 * 2 ** 20);
+  });
+
+  it('that allocates without end ends itself', async () => {
+    const outcome = await ranScript(['python3', '-c', 'a = []\nwhile True: a.append(bytearray(2 ** 23))'], {
+      settings,
+    });
+    expect(outcome).toMatchObject({ exitCode: 1, timedOut: false });
+    expect(outcome.stderr).toContain('MemoryError');
+  });
+
+  it('is spoken to while it runs, and stopped with all of it', async () => {
+    const open = await new LocalProcesses({ ...SETTINGS, ...settings }).open({
+      argv: ['sh', '-c', 'echo trouble >&2; setsid sleep 4714 & while read line; do echo "got $line"; done'],
+      network: false,
+    });
+    if ('kind' in open) throw new Error(open.message);
+    open.stdin.write('one\n');
+    const [first] = await once(open.stdout, 'data').finally(() => open.stop());
+    expect(String(first)).toBe('got one\n');
+    expect(open.stderr()).toContain('trouble\n');
+    expect(await open.ended).toMatchObject({ exitCode: null, signal: 'SIGTERM' });
+  });
+});
+
+describe.skipIf(noSandbox !== undefined).concurrent('in the sandbox', () => {
+  it('a fork bomb is held to its number of processes and ends', async () => {
+    const outcome = await ranScript('f() { f | f & }; f; sleep 1; echo still here', { deadlineMs: 10_000 });
+    expect(outcome.stderr).toMatch(/cannot fork/i);
+  });
+
+  it('a fork bomb that never ends is stopped at its deadline', async () => {
+    const script = [
+      'import os, signal',
+      'signal.signal(15, 1)',
+      'while True:',
+      '  try: os.fork()',
+      '  except OSError: pass',
+    ];
+    const outcome = await ranScript(['python3', '-c', script.join('\n')], { deadlineMs: 1_000 });
+    expect(outcome).toMatchObject({ timedOut: true, exitCode: null, signal: 'SIGKILL' });
+    expect(outcome.durationMs).toBeLessThan(10_000);
+  });
+
+  it('one run that takes all its processes leaves another its own', async () => {
+    const script = [
+      'import os, sys, time',
+      'try:',
+      '  while os.fork(): pass',
+      'except OSError: print("full", flush=True)',
+      'time.sleep(60)',
+    ];
+    const hog = await new LocalProcesses(SETTINGS).open({
+      argv: ['python3', '-c', script.join('\n')],
+      network: false,
+    });
+    if ('kind' in hog) throw new Error(hog.message);
+    try {
+      await once(hog.stdout, 'data');
+      const outcome = await ranScript('for i in 1 2 3 4 5; do sleep 0.1 & done; wait; echo fine');
+      expect(outcome).toMatchObject({ stdout: 'fine\n', stderr: '' });
+    } finally {
+      await hog.stop();
+    }
+  });
+
+  it('the private folders are full at some point', async () => {
+    const { stdout } = await ranScript(
+      'for place in . /tmp /var/tmp /dev/shm; do dd if=/dev/zero of=$place/x bs=1M count=64 2>/dev/null && echo $place; rm -f $place/x; done; echo end',
+    );
+    expect(stdout).toBe('end\n');
+  });
+
+  it('files that do not fit are a failure', async () => {
+    const files = new Map([['large', bytes(20 * 2 ** 20, 'x')]]);
+    expect(await runScript(['true'], { files })).toMatchObject({
+      reason: 'not_started',
+      message: expect.stringContaining('No space left'),
+    });
+  });
+
+  it('may write over its own files', async () => {
+    const files = new Map([['a', Buffer.from('old')]]);
+    expect(await ranScript('echo new > a; cat a; mkdir b; echo 1 > b/c', { files })).toMatchObject({
+      stdout: 'new\n',
+      exitCode: 0,
+    });
+  });
+});
+
+describe('a worker that is killed', () => {
+  let left: Traces;
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'killed-'));
+    left = traces();
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it.skipIf(noSandbox !== undefined)('takes its sandboxes along', async () => {
+    const worker = spawn(
+      process.execPath,
+      ['--import', 'tsx', new URL('../support/killed-worker.ts', import.meta.url).pathname],
+      { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, TMPDIR: folder } },
+    );
+    const [said] = await once(worker.stdout, 'data');
+    expect(String(said)).toContain('running');
+    expect([...traces()].filter((trace) => trace.includes('sleep 4715')).length).toBeGreaterThan(0);
+    const gone = once(worker, 'exit');
+    worker.kill('SIGKILL');
+    await gone;
+    expect(await newTraces(left)).toEqual([]);
+    expect(await processesNamed('sleep 4715')).toEqual([]);
+    const folders = async () => (await readdir(folder)).filter((name) => name.startsWith('sluice-'));
+    expect(await folders()).toHaveLength(1);
+    await sweep(folder);
+    expect(await folders()).toEqual([]);
+  });
+});
+
+it('folders of workers that live, and of other containers, are left alone', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'swept-'));
+  const namespace = /\d+/.exec(await readlink('/proc/self/ns/pid'))?.[0];
+  const kept = [
+    `sluice-run-${process.pid}.${namespace}-a`,
+    'sluice-run-999999999.1-b',
+    'sluice-run-x',
+    'other',
+  ];
+  for (const name of [...kept, `sluice-run-999999999.${namespace}-c`]) await mkdir(join(folder, name));
+  await sweep(folder);
+  expect((await readdir(folder)).sort()).toEqual(kept.sort());
+  await rm(folder, { recursive: true });
+});
+
+/** Resolves once a process of ours has that in its command line. */
+async function appears(command: string): Promise<void> {
+  while (![...traces()].some((trace) => trace.includes(command))) await later(20);
+}
+
+/** Command lines of this host that end so, zombies left out; waits until the kernel is done. */
+async function processesNamed(end: string): Promise<string[]> {
+  let found: string[] = [];
+  for (let i = 0; i < 40; i++) {
+    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+    const lines = await Promise.all(
+      pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '')),
+    );
+    found = lines.map((line) => line.replaceAll('\0', ' ').trim()).filter((line) => line.endsWith(end));
+    if (found.length === 0) break;
+    await later(50);
+  }
+  return found;
+}
