@@ -114,6 +114,7 @@ function byCode(meaning: 'pass' | 'fail', outcome: Ended): CommandReturn {
 }
 
 function byResult(value: unknown, meaning: 'pass' | 'fail', outcome: Ended): CommandReturn {
+  if (outcome.truncated) return failed('truncated', CUT, outcome);
   if (outcome.stdout.includes(NO_TEXT)) {
     const message = 'printed a result that is not valid UTF-8';
     return failed('not_utf8', message, outcome);

@@ -109,6 +109,8 @@ export function filesView(files: Readonly<Record<string, string>>): Record<strin
 function contentOf(base64: string): FileContent {
   const bytes = Buffer.from(base64, 'base64');
   const text = bytes.toString();
-  const isText = text.split(/[\n\t]/).every((line) => READABLE.test(line));
+  // YAML as it is written loses spaces of a text that is nothing but space.
+  const isBlank = text !== '' && text.trim() === '';
+  const isText = !isBlank && text.split(/[\n\t]/).every((line) => READABLE.test(line));
   return isText && Buffer.from(text).equals(bytes) ? text : { base64 };
 }
