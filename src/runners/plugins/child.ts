@@ -28,6 +28,7 @@ const loadingSchema = z.union([
 ]);
 const answerSchema = z.object({
   id: z.string(),
+  ms: z.number(),
   value: z.unknown().optional(),
   failed: z.enum(['threw', 'malformed', 'too_large', 'unknown']).optional(),
   message: z.string().default(''),
@@ -118,7 +119,6 @@ export class PluginChild {
 
   /** Runs a validation; one that overstays its deadline takes the child with it. Never throws. */
   async call(name: string, input: Record<string, unknown>, deadlineMs: number): Promise<ToolOutput> {
-    const ends = performance.now() + deadlineMs;
     const call: PluginCall = { id: randomUUID(), name, input, deadline_ms: Math.round(deadlineMs) };
     const late = failed('deadline', `${name} did not return within ${Math.round(deadlineMs)} ms`);
     const answer = await this.#ask(
@@ -129,7 +129,7 @@ export class PluginChild {
       { ms: deadlineMs + GRACE_MS, late, question: call },
     );
     if ('kind' in answer) return answer;
-    return performance.now() > ends ? late : outputOf(name, answer);
+    return answer.ms > deadlineMs ? late : outputOf(name, answer);
   }
 
   /** Ends it and all that it started; resolves when it is gone. */
@@ -160,13 +160,17 @@ export class PluginChild {
     { ms, late, question }: { ms: number; late: RunFailure; question?: PluginCall },
   ): Promise<T | RunFailure> {
     return new Promise((resolve) => {
+      let isOpen = true;
       const end = (answer: T | RunFailure) => {
+        isOpen = false;
         clearTimeout(timer);
         this.#hear = () => false;
         this.#interrupt = () => {};
         resolve(answer);
       };
-      const timer = setTimeout(() => this.#giveUp(late), ms);
+      // An answer may lie here unread, when this process was busy itself: it is heard first.
+      const overdue = () => setImmediate(() => isOpen && this.#giveUp(late));
+      const timer = setTimeout(overdue, ms);
       this.#interrupt = end;
       this.#hear = (message) => {
         const answer = read(message);

@@ -14,7 +14,9 @@ interface Validation extends Described {
 /** What is wrong with a module that could be loaded. */
 class Flaw extends Error {}
 
-type Failed = Extract<PluginAnswer, { failed: string }>;
+/** An answer before it is told how long it took. */
+type Outcome = PluginAnswer extends infer A ? (A extends unknown ? Omit<A, 'id' | 'ms'> : never) : never;
+type Failed = Extract<Outcome, { failed: string }>;
 
 const MOST_VALIDATIONS = 200;
 const MOST_DESCRIPTION = 4_000;
@@ -101,9 +103,8 @@ function lossOf(value: unknown, path: string, open: object[]): string | undefine
   return undefined;
 }
 
-function answerOf(id: string, value: unknown): PluginAnswer {
+function outcomeOf(value: unknown): Outcome {
   const failed = (reason: Failed['failed'], message: string): Failed => ({
-    id,
     failed: reason,
     message,
     raw: shown(value),
@@ -111,7 +112,7 @@ function answerOf(id: string, value: unknown): PluginAnswer {
   const loss = lossOf(value, '', []);
   if (loss !== undefined) return failed('malformed', `it returned what JSON cannot carry: ${loss}`);
   const bytes = Buffer.byteLength(JSON.stringify(value));
-  if (bytes <= settings.mostBytes) return { id, value };
+  if (bytes <= settings.mostBytes) return { value };
   return failed('too_large', `it returned ${bytes} bytes of JSON; at most ${settings.mostBytes} are allowed`);
 }
 
@@ -165,18 +166,17 @@ async function load(): Promise<Validation[]> {
   return listOf(await code.runInThisContext()(settings.specifier));
 }
 
-async function run(validation: Validation | undefined, call: PluginCall): Promise<PluginAnswer> {
-  const { id, name, input, deadline_ms } = call;
-  if (validation === undefined)
-    return { id, failed: 'unknown', message: `the module no longer brings ${name}` };
+async function run(validation: Validation | undefined, call: PluginCall): Promise<Outcome> {
+  const { name, input, deadline_ms } = call;
+  if (validation === undefined) return { failed: 'unknown', message: `the module no longer brings ${name}` };
   const controller = new AbortController();
   const late = () => controller.abort(new DOMException('the deadline has passed', 'TimeoutError'));
   const timer = setTimeout(late, deadline_ms);
   try {
     const context = { signal: controller.signal, deadline_ms };
-    return answerOf(id, await validation.validate(input, context));
+    return outcomeOf(await validation.validate(input, context));
   } catch (error) {
-    return { id, failed: 'threw', message: described(error), raw: stackOf(error) };
+    return { failed: 'threw', message: described(error), raw: stackOf(error) };
   } finally {
     clearTimeout(timer);
   }
@@ -199,7 +199,9 @@ try {
   const all = new Map((await load()).map((each) => [each.name, each]));
   hear(async (line) => {
     const call = JSON.parse(line) as PluginCall;
-    tell(await run(all.get(call.name), call));
+    const started = performance.now();
+    const outcome = await run(all.get(call.name), call);
+    tell({ id: call.id, ms: performance.now() - started, ...outcome });
   });
   // The worker is gone, or wants it to go.
   process.stdin.on('end', () => process.exit(0));

@@ -39,7 +39,11 @@ export interface PluginCall {
 export type Loading = { loaded: Described[] } | { broken: string };
 
 /** From the child about a call. */
-export type PluginAnswer = { id: string } & (
+export type PluginAnswer = {
+  id: string;
+  /** Milliseconds that it took; an answer may lie unread while the worker is busy. */
+  ms: number;
+} & (
   | { value: unknown }
   | { failed: 'threw' | 'malformed' | 'too_large' | 'unknown'; message: string; raw?: string }
 );
