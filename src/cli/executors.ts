@@ -3,11 +3,8 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { EXECUTOR_FLAGS } from '../../workers/executor.js';
-import { CHILD_REDIS } from './child-redis.js';
+import { CHILD_REDIS, CHILD_UNSERVED } from './child-redis.js';
 import { builtEntry } from './package.js';
-
-/** Environment variable that says what becomes of a check that no runner is there for: `error`. */
-export const CHILD_UNSERVED = 'SLUICE_CHILD_UNSERVED';
 
 /** What a worker process is sent that is to end without finishing what it has in hand. */
 export const END_AT_ONCE = 'end at once';

@@ -1,5 +1,6 @@
 import type { Applicable, PlanDecision, PlanState, Stage } from '../../core/plan/model.js';
 import type { JsonObject } from '../../core/registry/model.js';
+import type { Need } from '../../core/registry/needs.js';
 import type { Result } from '../../core/result.js';
 import type { PlanLogEntry } from '../../ports/plans.js';
 
@@ -72,4 +73,6 @@ export interface PlanStatus {
   timeline: PlanLogEntry[];
   evaluations: PlanEvaluation[];
   checks: CheckHistory[];
+  /** What its running evaluation waits for and no living worker serves, since when; null: nothing. */
+  unserved: { needs: Need[]; since: number } | null;
 }

@@ -47,7 +47,18 @@ export async function planStatus(store: Store, id: string): Promise<PlanStatus |
     timeline,
     evaluations,
     checks: histories(evaluations, given, await applyingTo(store, plan)),
+    unserved: await unservedFor(store, plan),
   };
+}
+
+/** What a plan's running evaluation waits for in vain. */
+export async function unservedFor(
+  { unserved }: Pick<Store, 'unserved'>,
+  { awaits }: Pick<PlanState, 'awaits'>,
+): Promise<PlanStatus['unserved']> {
+  if (awaits === null) return null;
+  const [mark] = await unserved.list(1, [awaits.evaluation]);
+  return mark === undefined ? null : { needs: mark.needs, since: mark.since };
 }
 
 /** Ids of the attachments that apply to a plan now; null once it is over, when none is asked for. */

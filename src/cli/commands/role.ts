@@ -7,7 +7,7 @@ import { startSweeper } from '../../../workers/sweeper.js';
 import { type FleetEngine, openFleet } from '../../compose.js';
 import { SluiceError } from '../../core/problem.js';
 import type { RoleName } from '../../ports/store.js';
-import { CHILD_REDIS } from '../child-redis.js';
+import { CHILD_REDIS, CHILD_UNSERVED } from '../child-redis.js';
 import { END_AT_ONCE } from '../executors.js';
 import { checkLogLevel, createLog } from '../log.js';
 import { type FleetOptions, ProblemList, wholeNumber } from '../options.js';
@@ -42,7 +42,10 @@ export async function runRole(
   const sinks = [...(settings?.sinks ?? []), ...(options.sink ?? [])];
   if (role === 'dispatcher') problems.add(...(await sinkProblems(options.sink ?? [], settings?.sinks ?? [])));
   problems.throwIfAny('USAGE', `the ${role} was not started.`);
-  const config = withConcurrency(settings as Config, concurrency);
+  const config = withWorker(settings as Config, {
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(process.env[CHILD_UNSERVED] === 'error' ? { unserved: 'error' } : {}),
+  });
   if (role === 'dispatcher' && sinks.length === 0)
     throw new SluiceError(
       'USAGE',
@@ -50,6 +53,7 @@ export async function runRole(
     );
   const place = await requireRedis(config);
   delete process.env[CHILD_REDIS];
+  delete process.env[CHILD_UNSERVED];
   if (place.isPrivate) say(`sluice: joining ${place.shown}`);
   const told = untilTold();
   process.on('message', (message) => {
@@ -68,6 +72,6 @@ export async function runRole(
   return 0;
 }
 
-function withConcurrency(config: Config, concurrency: number | undefined): Config {
-  return concurrency === undefined ? config : { ...config, worker: { ...config.worker, concurrency } };
+function withWorker(config: Config, worker: Partial<Config['worker']>): Config {
+  return { ...config, worker: { ...config.worker, ...worker } };
 }

@@ -9,8 +9,11 @@ import type { RoleName } from '../../ports/store.js';
 import type { Executors } from '../executors.js';
 import { say } from '../output.js';
 import { GIVE_UP_AFTER_MS, RoleWatch, WARN_AFTER_MS } from '../role-watch.js';
+import { UnservedWatch, waitingOf, waitingWords } from '../unserved-watch.js';
 
 const LOOK_EVERY_MS = 1000;
+/** Milliseconds between looks at what waits for a runner. */
+const WAITING_EVERY_MS = 5000;
 
 /** Worker processes when nobody says how many: one core is left for the rest. */
 export function defaultWorkers(): number {
@@ -24,6 +27,11 @@ function startCommand(role: RoleName, { shown, isPrivate, engine }: SessionSetti
   return isPrivate ? `${command} (in this folder)` : command;
 }
 
+async function living({ store, clock }: FleetEngine): Promise<RoleName[]> {
+  const alive = await store.roster.alive(clock.now() - DEAD_AFTER_MS);
+  return alive.map(({ role }) => role);
+}
+
 export interface SessionSettings {
   engine: FleetEngine;
   executors: Executors;
@@ -34,8 +42,11 @@ export interface SessionSettings {
   isPrivate: boolean;
   /** How to call the batch again. */
   resume: string;
+  batch: string;
   /** Evaluations decided so far. */
   decided(): number;
+  /** Evaluations that are not. */
+  left(): number;
 }
 
 /**
@@ -48,14 +59,18 @@ export class FleetSession {
   readonly #settings: SessionSettings;
   readonly #roles = new Map<RoleName, Role>();
   readonly #watch = new RoleWatch();
+  readonly #unserved: UnservedWatch;
+  #lookedAtWaiting = 0;
   #fail: (error: unknown) => void = () => {};
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
   #answeredAt = Date.now();
 
-  private constructor(settings: SessionSettings) {
+  /** `others`: whether somebody else runs workers too. */
+  private constructor(settings: SessionSettings, others: boolean) {
     this.#settings = settings;
+    this.#unserved = new UnservedWatch(others);
     this.lost = new Promise<never>((_, reject) => {
       this.#fail = reject;
     });
@@ -64,9 +79,10 @@ export class FleetSession {
 
   /** Starts what is missing; answers once it runs, with the number of workers that share the batch. */
   static async start(settings: SessionSettings): Promise<{ session: FleetSession; workers: number }> {
-    const session = new FleetSession(settings);
-    const alive = await session.#alive();
+    const alive = await living(settings.engine);
     const { executors, workers } = settings;
+    const others = alive.filter((role) => role === 'worker').length;
+    const session = new FleetSession(settings, others > 0 || workers === 0);
     if (workers !== undefined && workers > 0) executors.start(workers);
     try {
       await session.#startMissing(new Set(alive));
@@ -75,14 +91,7 @@ export class FleetSession {
       throw error;
     }
     session.#timer = setInterval(() => session.#look(), LOOK_EVERY_MS);
-    const others = alive.filter((role) => role === 'worker').length;
     return { session, workers: Math.max(1, others + executors.count) };
-  }
-
-  async #alive(): Promise<RoleName[]> {
-    const { store, clock } = this.#settings.engine;
-    const alive = await store.roster.alive(clock.now() - DEAD_AFTER_MS);
-    return alive.map(({ role }) => role);
   }
 
   async #startMissing(alive: ReadonlySet<RoleName>): Promise<void> {
@@ -112,11 +121,12 @@ export class FleetSession {
 
   async #lookOnce(): Promise<void> {
     const askedAt = Date.now();
-    const alive = new Set(await this.#alive());
+    const alive = new Set(await living(this.#settings.engine));
     this.#answeredAt = Date.now();
     this.#settings.engine.trouble.back(askedAt);
     if (this.#timer === undefined) return;
     await this.#startMissing(alive);
+    await this.#lookAtWaiting();
     const answer = this.#watch.see(Date.now(), alive, this.#settings.decided());
     if (answer.kind === 'fine') return;
     const { resume } = this.#settings;
@@ -127,6 +137,24 @@ export class FleetSession {
       return;
     }
     const message = `For ${GIVE_UP_AFTER_MS / 1000} s there was no live ${what} and nothing was decided. Start with: ${commands}. Then finish the batch with: ${resume}`;
+    this.#fail(new SluiceError('NO_WORKERS', message));
+  }
+
+  async #lookAtWaiting(): Promise<void> {
+    const now = Date.now();
+    if (now - this.#lookedAtWaiting < WAITING_EVERY_MS) return;
+    this.#lookedAtWaiting = now;
+    const { engine, batch, decided, left, resume } = this.#settings;
+    const waiting = await waitingOf(engine.store, batch);
+    const answer = this.#unserved.see(now, waiting, decided(), left());
+    if (answer === 'fine') return;
+    const where = `Start a worker on a machine that has it (sluice doctor tells): ${startCommand('worker', this.#settings)}`;
+    if (answer === 'warn') {
+      say(`sluice: ${waitingWords(waiting)}. ${where}`);
+      return;
+    }
+    const seconds = GIVE_UP_AFTER_MS / 1000;
+    const message = `For ${seconds} s nothing was decided, and ${waitingWords(waiting)}. ${where}. Then finish the batch with: ${resume}`;
     this.#fail(new SluiceError('NO_WORKERS', message));
   }
 

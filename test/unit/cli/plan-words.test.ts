@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { CheckHistory, PlanEvaluation } from '../../../src/app/plan/requests.js';
+import { statusDocument } from '../../../src/cli/commands/plan/documents.js';
 import { decidedLines, statusText } from '../../../src/cli/commands/plan/words.js';
 import type { Phase, PlanState } from '../../../src/core/plan/model.js';
-import { IN_PHASE, type Life, submitted } from '../core/plan/build.js';
+import { IN_PHASE, type Life, NOW, submitted } from '../core/plan/build.js';
 
 const planIn = (phase: Phase): PlanState => (IN_PHASE[phase]() as Life).now();
 
@@ -56,7 +57,7 @@ describe('the checks of a plan', () => {
     ...more,
   });
   const textOf = (...checks: CheckHistory[]) =>
-    statusText({ plan: submitted().now(), timeline: [], evaluations: [], checks });
+    statusText({ plan: submitted().now(), timeline: [], evaluations: [], checks, unserved: null });
 
   it('show their arguments where these alone tell them apart', () => {
     expect(textOf(history())).not.toContain('least');
@@ -68,5 +69,23 @@ describe('the checks of a plan', () => {
   it('say when they are no longer attached', () => {
     expect(textOf(history({ applies: false }))).toContain('required, no longer attached');
     expect(textOf(history({ applies: null }), history({ attachment_id: 'a2' }))).not.toContain('attached');
+  });
+});
+
+describe('a plan that waits for a runner', () => {
+  const status = { plan: submitted().now(), timeline: [], evaluations: [], checks: [] };
+  const unserved = { needs: ['ansible', 'command'], since: NOW };
+
+  it('says for what, since when, and what to do', () => {
+    const text = statusText({ ...status, unserved });
+    const since = new Date(NOW).toISOString();
+    expect(text).toContain(`waits for ansible and command, which no living worker serves, since ${since}\n`);
+    expect(text).toContain('sluice worker');
+    expect(statusDocument({ ...status, unserved }).unserved).toEqual({ ...unserved, since });
+  });
+
+  it('and says nothing of the kind where nothing is missing', () => {
+    expect(statusText({ ...status, unserved: null })).not.toContain('waits for');
+    expect(statusDocument({ ...status, unserved: null }).unserved).toBeNull();
   });
 });

@@ -94,11 +94,12 @@ export function answerDocument(
 }
 
 /** A plan with everything that happened to it. */
-export function statusDocument({ plan, timeline, evaluations, checks }: PlanStatus): Document {
+export function statusDocument({ plan, timeline, evaluations, checks, unserved }: PlanStatus): Document {
   return {
     plan: planDocument(plan),
     timeline: timeline.map(logDocument),
     evaluations: evaluations.map(evaluationDocument),
     checks,
+    unserved: unserved === null ? null : { needs: unserved.needs, since: isoTime(unserved.since) },
   };
 }

@@ -1,10 +1,13 @@
 import { DEAD_AFTER_MS } from '../../../../workers/lifecycle.js';
+import { unservedFor } from '../../../app/plan/status.js';
 import type { Engine } from '../../../compose.js';
 import type { PlanState } from '../../../core/plan/model.js';
 import { SluiceError } from '../../../core/problem.js';
 import type { RoleName } from '../../../ports/store.js';
 import { say } from '../../output.js';
 import { GIVE_UP_AFTER_MS, RoleWatch } from '../../role-watch.js';
+import { SAY_EVERY_MS } from '../../unserved-watch.js';
+import { unservedLines } from './words.js';
 
 const PAGE = 200;
 /** Longest read that waits for an event; between reads it is seen who is alive. */
@@ -46,6 +49,21 @@ function roleTeller(engine: Watched, plan: string): (progress: number) => Promis
   };
 }
 
+/** A teller of runners that the plan waits for and nobody has: at once, and every minute. */
+function unservedTeller({ store, clock }: Watched): (plan: PlanState) => Promise<void> {
+  let lookedAt = 0;
+  let saidAt = Number.NEGATIVE_INFINITY;
+  return async (plan) => {
+    const now = clock.now();
+    if (now - lookedAt < LOOK_EVERY_MS || now - saidAt < SAY_EVERY_MS) return;
+    lookedAt = now;
+    const [waits, then] = unservedLines({ unserved: await unservedFor(store, plan) });
+    if (waits === undefined) return;
+    saidAt = now;
+    say(`sluice: plan ${plan.id} ${waits}; ${then}`);
+  };
+}
+
 /** What is followed, and what ends it. */
 export interface Following {
   engine: Watched;
@@ -68,6 +86,7 @@ async function untilLeft(
 ): Promise<PlanState | undefined> {
   const { plans, outbox } = engine.store;
   const look = roleTeller(engine, plan);
+  const lookAtWaiting = unservedTeller(engine);
   let cursor = since;
   for (;;) {
     const state = await plans.plan(plan);
@@ -75,6 +94,7 @@ async function untilLeft(
     if (state.phase !== 'validate') return state;
     if (isOver()) return undefined;
     await look(state.revision);
+    await lookAtWaiting(state);
     const entries = await outbox.events(cursor, PAGE, READ_MS);
     cursor = entries.at(-1)?.position ?? cursor;
     onAnswer();

@@ -136,6 +136,16 @@ function checksTable({ checks }: PlanStatus): string {
   return tableOf(head, rows);
 }
 
+/** What a plan waits for in vain, and what to do about it. */
+export function unservedLines({ unserved }: Pick<PlanStatus, 'unserved'>): string[] {
+  if (unserved === null) return [];
+  const { needs, since } = unserved;
+  return [
+    `waits for ${needs.join(' and ')}, which no living worker serves, since ${isoTime(since)}`,
+    'start a worker on a machine that has it (sluice doctor tells): sluice worker',
+  ];
+}
+
 /** Everything that happened to a plan. */
 export function statusText(status: PlanStatus): string {
   const { plan } = status;
@@ -146,6 +156,7 @@ export function statusText(status: PlanStatus): string {
   );
   return [
     planLines(plan),
+    lines(unservedLines(status)),
     lines([
       `project ${plan.project ?? 'none'}, attempt ${plan.attempt}`,
       `fixes ${plan.fixes} of ${policy.fixes}, revisions ${plan.revisions} of ${policy.revisions}, ` +
