@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Following, followPlan } from '../../../src/cli/commands/plan/follow.js';
 import type { Phase } from '../../../src/core/plan/model.js';
-import type { RoleName } from '../../../src/ports/store.js';
+import type { RoleName, UnservedChunk } from '../../../src/ports/store.js';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -11,7 +11,7 @@ afterEach(() => {
 const ALL: RoleName[] = ['worker', 'aggregator'];
 
 /** A fleet of which the plan is in these phases, one for each look; the last one stays. */
-function fleet(phases: Phase[], roles: RoleName[] = ALL, answers = true) {
+function fleet(phases: Phase[], roles: RoleName[] = ALL, answers = true, marks: UnservedChunk[] = []) {
   let now = 0;
   let looks = 0;
   const reads: [cursor: string, waitMs: number][] = [];
@@ -22,9 +22,10 @@ function fleet(phases: Phase[], roles: RoleName[] = ALL, answers = true) {
       plans: {
         plan: async () => {
           const phase = phases[Math.min(looks++, phases.length - 1)];
-          return { phase, revision: looks };
+          return { phase, revision: looks, awaits: { evaluation: 'e' } };
         },
       },
+      unserved: { list: async () => marks },
       outbox: {
         events: (cursor: string, _count: number, waitMs: number) => {
           reads.push([cursor, waitMs]);
@@ -91,9 +92,21 @@ describe('following a plan', () => {
     vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     const { engine } = fleet(['validate'], ['worker']);
     // Its revision must not move meanwhile: that would be progress.
-    engine.store.plans.plan = async () => ({ phase: 'validate', revision: 1 }) as never;
+    engine.store.plans.plan = async () => ({ phase: 'validate', revision: 1, awaits: null }) as never;
     const message = expect.stringContaining('no live aggregator');
     await expect(followPlan(following(engine))).rejects.toMatchObject({ code: 'NO_WORKERS', message });
+  });
+
+  it('says every minute for which runner it waits in vain', async () => {
+    const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    // The clock is asked three times a look: 14 of them are a minute and a half.
+    const phases: Phase[] = [...Array<Phase>(14).fill('validate'), 'fix'];
+    const { engine } = fleet(phases, ALL, true, [{ chunk: 'e', needs: ['ansible'], since: 0 }]);
+    await followPlan(following(engine));
+    const told = said.mock.calls.map(([text]) => String(text)).filter((text) => text.includes('waits for'));
+    expect(told).toHaveLength(2);
+    expect(told[0]).toContain('waits for ansible, which no living worker serves');
+    expect(told[0]).toContain('sluice worker');
   });
 
   it('says when the plan is gone', async () => {
