@@ -27,7 +27,10 @@ export interface Connection {
   evidence(): string;
   /** Why it is over, in words that follow the server’s name; waits up to a second to learn it. */
   fate(): Promise<Lost>;
-  /** HTTP status by which the server refused a request; undefined for any other error. */
+  /**
+   * HTTP status by which the server refused a request, at most 0 where it is none; undefined for an
+   * error of another kind.
+   */
   statusOf(error: unknown): number | undefined;
   /** Ends it and the server behind it; never rejects. */
   stop(): Promise<void>;

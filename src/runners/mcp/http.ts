@@ -210,7 +210,7 @@ export async function connectHttp(
     readOnly: 'declared',
     startReason: 'mcp_unreachable',
     evidence: () => '',
-    statusOf: (error) => (error instanceof sdk.StreamableHTTPError ? error.code : undefined),
+    statusOf: (error) => (error instanceof sdk.StreamableHTTPError ? (error.code ?? 0) : undefined),
     fate: async () => new Lost('mcp_died', 'ended the session'),
     async stop() {
       if (isStopped) return;

@@ -73,14 +73,15 @@ export async function troubleOf(error: unknown, about: About): Promise<Trouble> 
     return { failure, isInDoubt: false, isUntaken: false };
   }
   const status = connection.statusOf(error);
-  if (status !== undefined) {
+  if (status !== undefined && status > 0) {
     // The session is unknown to it, as after a restart.
     const isUntaken = status === 400 || status === 404;
-    const words = `refused the request: ${message.slice(0, 500)}`;
+    const words = `refused the request with HTTP status ${status}: ${message.slice(0, 500)}`;
     return { failure: told('mcp_error', words, { ...evidence, status }), isInDoubt: isUntaken, isUntaken };
   }
-  if (error instanceof Error && 'issues' in error) {
-    const words = `gave an answer that the protocol does not know: ${issueWords(error)}`;
+  const what = status === undefined ? malformation(error) : message;
+  if (what !== undefined) {
+    const words = `gave an answer that the protocol does not know: ${what}`;
     return { failure: told('mcp_malformed', words), isInDoubt: false, isUntaken: false };
   }
   const why = because(error);
@@ -88,9 +89,10 @@ export async function troubleOf(error: unknown, about: About): Promise<Trouble> 
   return { failure, isInDoubt: true, isUntaken: why.includes('ECONNREFUSED') };
 }
 
-function issueWords(error: Error): string {
-  const [issue] = (error as Error & { issues?: { path: PropertyKey[]; message: string }[] }).issues ?? [];
-  return issue === undefined
-    ? 'it has another form'
-    : `${issue.path.map(String).join('.')}: ${issue.message}`;
+/** What is wrong with an answer, where that is why the request failed. */
+function malformation(error: unknown): string | undefined {
+  if (error instanceof SyntaxError) return error.message;
+  if (!(error instanceof Error && 'issues' in error)) return undefined;
+  const [issue] = error.issues as { path: PropertyKey[]; message: string }[];
+  return issue === undefined ? error.message : `${issue.path.map(String).join('.')}: ${issue.message}`;
 }
