@@ -7,24 +7,14 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { judgeByEngine, startFleet } from './fleet.js';
 import { judgeByRawFlows, startRawFlows } from './raw-flows.js';
+import { median, type Row } from './row.js';
+import { measureSandbox } from './sandbox.js';
 import { makeWorkload, RULES, type Workload } from './workload.js';
 
 const BYTES = 4096;
 const CHECKS = RULES.length;
 /** A raw-flow peer slower than this makes the row INVALID (DESIGN 9). */
 const PEER_AT_LEAST = 2500;
-
-interface Row {
-  row: string;
-  /** Checks a second, the median of the rounds. */
-  sluice: number;
-  /** Checks a second at the peer's best: noise must not make it look slower than it is. */
-  peer: number;
-  ratio: number;
-  bar: number;
-  verdict: 'met' | 'missed' | 'INVALID' | 'FAILED';
-  rounds: { sluice: number; peer: number }[];
-}
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -60,9 +50,6 @@ async function clear(url: string): Promise<void> {
   await client.flushall();
   client.disconnect();
 }
-
-const median = (values: number[]): number =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 interface RowPlan {
   row: string;
@@ -125,7 +112,7 @@ function machine(): Record<string, unknown> {
 
 function print(rows: readonly Row[]): void {
   const line = (cells: unknown[]) => cells.map((cell, i) => String(cell).padEnd(i === 0 ? 44 : 12)).join('');
-  console.log(line(['row', 'checks/s', 'raw flows', 'ratio', 'bar', 'verdict']));
+  console.log(line(['row', 'checks/s', 'peer', 'ratio', 'bar', 'verdict']));
   for (const r of rows) console.log(line([r.row, r.sluice, r.peer, r.ratio, r.bar, r.verdict]));
 }
 
@@ -157,6 +144,7 @@ async function main(): Promise<void> {
   } finally {
     await redis.stop();
   }
+  rows.push(...(await measureSandbox(quick)));
   print(rows);
   const results = new URL('./results/', import.meta.url);
   mkdirSync(results, { recursive: true });

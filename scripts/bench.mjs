@@ -1,7 +1,7 @@
 // `npm run bench -- …`: set-up, then the measurements in bench/main.ts.
 import { say } from './lib/paths.mjs';
 import { runNode } from './lib/run.mjs';
-import { ensureBuild, ensureDependencies, ensureRedis } from './setup.mjs';
+import { ensureBubblewrap, ensureBuild, ensureDependencies, ensureRedis } from './setup.mjs';
 
 try {
   await ensureDependencies();
@@ -11,6 +11,7 @@ try {
   process.exit(3);
 }
 ensureRedis();
+ensureBubblewrap();
 process.exitCode = await runNode([
   '--max-semi-space-size=64',
   '--import',
