@@ -48,8 +48,15 @@ describe('doctor', () => {
     });
     const report = await runDoctor({ dir: base, env: { PATH: `${base}:/bin:/usr/bin` } });
     expect(of(report, 'ansible')[0]?.advice).toContain('read_only: declared');
-    expect(of(report, 'bubblewrap')[0]?.advice).toContain('without a sandbox');
     expect(of(report, 'bubblewrap')[0]?.status).not.toBe('fail');
+  });
+
+  it('says what is refused without a sandbox, and what an operator may choose', async () => {
+    const [found] = of(await runDoctor({ dir: base, env: { PATH: base } }), 'bubblewrap');
+    expect(found).toMatchObject({ status: 'warn', found: 'bwrap is not in PATH' });
+    for (const word of ['refused', 'install bubblewrap', 'sandbox: container', 'sandbox: off']) {
+      expect(found?.advice).toContain(word);
+    }
   });
 
   it('reports a Redis that is not there, without the password in its address', async () => {
