@@ -1,8 +1,28 @@
+import type { Need } from '../core/registry/needs.js';
 import type { LoadedPlugins } from '../core/registry/plugins.js';
+import type { ServingWorker } from '../core/routing.js';
 import type { RunFailure } from '../core/validators/validator.js';
+import type { UnservedChunk } from '../ports/store.js';
 
 /** Lists the tools of an MCP server; throws when `signal` is aborted. */
 export type ToolsOfServer = (signal: AbortSignal) => Promise<readonly unknown[] | RunFailure>;
+
+/** What a worker on this machine would serve. */
+export interface HostRunners {
+  serves: readonly Need[];
+  /** Why it would not serve the rest. */
+  missing: Readonly<Record<string, string>>;
+}
+
+/** What is known of the fleet on the given Redis. */
+export interface FleetFacts {
+  /** The workers that are alive. */
+  workers: readonly ServingWorker[];
+  /** Evaluations that wait for a runner which none of them has. */
+  waiting: readonly UnservedChunk[];
+  /** There may be more of them. */
+  isCut: boolean;
+}
 
 /** What doctor looks at. */
 export interface DoctorOptions {
@@ -16,6 +36,10 @@ export interface DoctorOptions {
   mcpServers?: Readonly<Record<string, ToolsOfServer>>;
   /** Loads the plugins of the settings; absent: there are none. */
   plugins?: () => Promise<LoadedPlugins>;
+  /** Finds out what this machine can run. */
+  host?: () => Promise<HostRunners>;
+  /** Asks the given Redis; may throw. */
+  fleet?: () => Promise<FleetFacts>;
 }
 
 /** `warn`: everything works, with a limit that `advice` names; `fail`: something will not work. */

@@ -7,6 +7,7 @@ import { nodeCheck } from './checks/node.js';
 import { pluginsCheck } from './checks/plugins.js';
 import { redisCheck } from './checks/redis.js';
 import { redisServerCheck } from './checks/redis-server.js';
+import { runnersCheck } from './checks/runners.js';
 
 /** In the order of the report. */
 export const DOCTOR_CHECKS: readonly DoctorCheck[] = [
@@ -17,5 +18,6 @@ export const DOCTOR_CHECKS: readonly DoctorCheck[] = [
   bubblewrapCheck,
   mcpCheck,
   pluginsCheck,
+  runnersCheck,
   diskCheck,
 ];
