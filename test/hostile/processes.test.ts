@@ -123,6 +123,14 @@ describe.concurrent.each(MODES)('a command with sandbox: %s', (sandbox) => {
     await expect(runScript(['true'], { settings, signal: AbortSignal.abort() })).rejects.toThrow('stopped');
   });
 
+  it('may open its input by name, and has none without any', async () => {
+    const [some, none] = await Promise.all([
+      ranScript('cat /dev/stdin', { settings, stdin: 'in\u00fc' }),
+      ranScript('cat', { settings }),
+    ]);
+    expect([some.stdout, none.stdout]).toEqual(['in\u00fc', '']);
+  });
+
   it('may leave its input unread', async () => {
     const outcome = await ranScript(['true'], { settings, stdin: 'x'.repeat(5_000_000) });
     expect(outcome.exitCode).toBe(0);

@@ -10,7 +10,7 @@ export const WORK = '/tmp/work';
 /** What the runner itself puts there. */
 const OWN = '/.sluice';
 
-export interface Wrapping extends Omit<StartScript, 'files' | 'processes'> {
+export interface Wrapping extends Omit<StartScript, 'processes'> {
   processes: number;
   scratchMiB: number;
   network: boolean;
@@ -19,6 +19,8 @@ export interface Wrapping extends Omit<StartScript, 'files' | 'processes'> {
   user: number;
   /** Folder of the host whose content the working folder begins with. */
   files?: string;
+  /** Text of its standard input. */
+  stdin?: string;
 }
 
 export interface Wrapped {
@@ -78,15 +80,20 @@ const FED = 3;
 export function wrapped(run: Wrapping): Wrapped {
   const view = hostView();
   const size = `${run.scratchMiB * 1024 * 1024}`;
-  const { files, ...script } = run;
+  const { files, stdin, ...script } = run;
   const filter = socketFilter(run.network);
-  const feeds = [
-    startScript({ ...script, ...(files === undefined ? {} : { files: `${OWN}/files` }) }),
-    `root:x:0:0::/:/bin/false\nnobody:x:${run.user}:${run.user}::${WORK}:/bin/sh\n`,
-    `root:x:0:\nnogroup:x:${run.user}:\n`,
-    ...(filter === undefined ? [] : [filter]),
+  const start = startScript({
+    ...script,
+    ...(files === undefined ? {} : { files: `${OWN}/files` }),
+    ...(stdin === undefined ? {} : { stdin: `${OWN}/stdin` }),
+  });
+  const written: [path: string, content: string][] = [
+    [`${OWN}/start`, start],
+    ['/etc/passwd', `root:x:0:0::/:/bin/false\nnobody:x:${run.user}:${run.user}::${WORK}:/bin/sh\n`],
+    ['/etc/group', `root:x:0:\nnogroup:x:${run.user}:\n`],
   ];
-  const targets = [`${OWN}/start`, '/etc/passwd', '/etc/group'];
+  // A file, because programs open /dev/stdin, which they cannot where it is a socket.
+  if (stdin !== undefined) written.push([`${OWN}/stdin`, stdin]);
   const args = [
     ...namespaces(run.user),
     ...(run.network ? [] : ['--unshare-net']),
@@ -108,14 +115,15 @@ export function wrapped(run: Wrapping): Wrapped {
       '../tmp',
       '/var/tmp',
     ],
-    ...targets.flatMap((target, i) => ['--perms', '0444', '--file', `${FED + i}`, target]),
+    ...written.flatMap(([path], i) => ['--perms', '0444', '--file', `${FED + i}`, path]),
     ...(files === undefined ? [] : ['--ro-bind', files, `${OWN}/files`]),
     ...pathBinds(run.paths),
-    ...(filter === undefined ? [] : ['--seccomp', `${FED + targets.length}`]),
+    ...(filter === undefined ? [] : ['--seccomp', `${FED + written.length}`]),
     ...['--remount-ro', '/', '--chdir', WORK, '--'],
     ...becoming(run.user),
     ...['/bin/sh', `${OWN}/start`],
   ];
+  const feeds = [...written.map(([, content]) => content), ...(filter === undefined ? [] : [filter])];
   return { file: bwrapProgram() ?? 'bwrap', args, env: {}, feeds };
 }
 

@@ -42,23 +42,35 @@ export interface PrivateFolder {
   work: string;
   /** For temporary files. */
   temporary: string;
+  /** File for its standard input, where there is any. */
+  input: string;
   remove(): Promise<void>;
   /** The same, at once. */
   removeNow(): void;
 }
 
 /** A folder for one run, which this user alone may enter. */
-export async function privateFolder(files?: ReadonlyMap<string, Uint8Array>): Promise<PrivateFolder> {
+export async function privateFolder(
+  files?: ReadonlyMap<string, Uint8Array>,
+  stdin?: string,
+): Promise<PrivateFolder> {
   await sweptOnce();
   const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}.${pidNamespace()}-`));
   const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 3 });
   try {
-    const [work, temporary] = [join(folder, 'work'), join(folder, 'tmp')];
+    const [work, temporary, input] = [join(folder, 'work'), join(folder, 'tmp'), join(folder, 'stdin')];
     await mkdir(work);
     await mkdir(temporary);
     await chmod(work, 0o755);
     if (files !== undefined) await fill(work, files);
-    return { work, temporary, remove, removeNow: () => rmSync(folder, { recursive: true, force: true }) };
+    if (stdin !== undefined) await writeFile(input, stdin);
+    return {
+      work,
+      temporary,
+      input,
+      remove,
+      removeNow: () => rmSync(folder, { recursive: true, force: true }),
+    };
   } catch (error) {
     await remove();
     throw error;

@@ -5,7 +5,7 @@ import { hostView } from './host.js';
 import { pathFolders } from './look-up.js';
 import { hostPaths } from './paths.js';
 import { programOf } from './program.js';
-import type { ProcessRequest } from './request.js';
+import type { ProcessRequest, RunRequest } from './request.js';
 import { startScript } from './script.js';
 import type { ProcessSettings } from './settings.js';
 import { isRoot, sandboxUser } from './users.js';
@@ -28,6 +28,9 @@ export interface Launch {
   abandon(): void;
 }
 
+/** Standard input is known beforehand, or spoken to later. */
+export type LaunchRequest = ProcessRequest & Pick<RunRequest, 'stdin'>;
+
 let runs = 0;
 
 function badRequest(request: ProcessRequest): RunFailure | undefined {
@@ -48,7 +51,7 @@ function badRequest(request: ProcessRequest): RunFailure | undefined {
 
 /** What a run needs to be spawned, or why it must not or cannot be. */
 export async function launchOf(
-  request: ProcessRequest,
+  request: LaunchRequest,
   settings: ProcessSettings,
 ): Promise<Launch | RunFailure> {
   const bad = badRequest(request);
@@ -62,7 +65,7 @@ export async function launchOf(
 const tokenOf = (mark: string) => `sluice-not-started-${mark}`;
 
 async function inSandbox(
-  request: ProcessRequest,
+  request: LaunchRequest,
   settings: ProcessSettings,
   mark: string,
 ): Promise<Launch | RunFailure> {
@@ -88,6 +91,7 @@ async function inSandbox(
     paths,
     user: user.id,
     ...(folder === undefined ? {} : { files: folder.work }),
+    ...(request.stdin === undefined ? {} : { stdin: request.stdin }),
   });
   const release = async () => {
     user.release();
@@ -104,13 +108,13 @@ const covers = (folders: readonly string[], path: string) =>
   folders.some((folder) => path === folder || path.startsWith(`${folder}/`));
 
 async function onHost(
-  request: ProcessRequest,
+  request: LaunchRequest,
   settings: ProcessSettings,
   mark: string,
 ): Promise<Launch | RunFailure> {
   const paths = await hostPaths(request.paths ?? [], settings.paths, false);
   if ('kind' in paths) return paths;
-  const folder: PrivateFolder = await privateFolder(request.files);
+  const folder: PrivateFolder = await privateFolder(request.files, request.stdin);
   const folders = pathFolders();
   const places = { work: folder.work, files: request.files, folders, visible: undefined };
   const program = programOf(request.argv[0], places);
@@ -124,6 +128,7 @@ async function onHost(
     env: {},
     token: tokenOf(mark),
     memoryKiB: settings.memoryMiB * 1024,
+    ...(request.stdin === undefined ? {} : { stdin: folder.input }),
   });
   return {
     file: '/bin/sh',

@@ -4,7 +4,7 @@ import type { RunFailure } from '../../core/validators/validator.js';
 import { readOnlyOf, sandboxTrouble } from './available.js';
 import { CappedOutput } from './capped.js';
 import { endingOf } from './ending.js';
-import { type Launch, launchOf } from './launch.js';
+import { type Launch, type LaunchRequest, launchOf } from './launch.js';
 import type { OpenProcess, Processes, ProcessOutcome, ProcessRequest, RunRequest } from './request.js';
 import type { ProcessSettings } from './settings.js';
 import { type Ending, StartedProcess } from './started.js';
@@ -29,16 +29,11 @@ export class LocalProcesses implements Processes {
     if (signal.aborted) await launch.release();
     throwIfAborted(signal);
     const started = performance.now();
-    const process = new StartedProcess(
-      launch,
-      request.stdin === undefined ? 'ignore' : 'pipe',
-      this.#settings.graceMs,
-    );
+    const process = new StartedProcess(launch, 'ignore', this.#settings.graceMs);
     const cap = request.outputCap ?? this.#settings.outputCap;
     const [stdout, stderr] = [new CappedOutput(cap), new CappedOutput(cap)];
     process.child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
     process.child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk));
-    if (request.stdin !== undefined) process.child.stdin?.end(request.stdin);
     let timedOut = false;
     const timer = setTimeout(() => {
       timedOut = true;
@@ -90,7 +85,7 @@ export class LocalProcesses implements Processes {
     };
   }
 
-  async #launch(request: ProcessRequest): Promise<Launch | RunFailure> {
+  async #launch(request: LaunchRequest): Promise<Launch | RunFailure> {
     const trouble = await sandboxTrouble(this.#settings);
     if (trouble !== undefined) return failed('no_sandbox', trouble);
     try {

@@ -13,6 +13,8 @@ export interface StartScript {
   processes?: number;
   /** Folder whose content is copied into the working folder. */
   files?: string;
+  /** File that becomes its standard input. */
+  stdin?: string;
 }
 
 /** A word that a shell reads as it stands. */
@@ -26,7 +28,8 @@ export function quoted(word: string): string {
  * program that ended with the same exit code.
  */
 export function startScript(script: StartScript): string {
-  const { program, args, env, token, memoryKiB, processes, files } = script;
+  const { program, args, env, token, memoryKiB, processes, files, stdin } = script;
+  const input = stdin === undefined ? '' : ` <${quoted(stdin)}`;
   return [
     'shopt -s execfail 2>/dev/null',
     `trap 'echo ${token} >&2' EXIT`,
@@ -40,7 +43,7 @@ export function startScript(script: StartScript): string {
       : [`ulimit -u ${processes} 2>/dev/null || ulimit -p ${processes} 2>/dev/null`]),
     ...(files === undefined ? [] : [`PATH=/usr/bin:/bin cp -R ${quoted(`${files}/.`)} . || exit 1`]),
     ...Object.entries(env).map(([name, value]) => `export ${name}=${quoted(value)}`),
-    `exec ${[program, ...args].map(quoted).join(' ')}`,
+    `exec ${[program, ...args].map(quoted).join(' ')}${input}`,
     '',
   ].join('\n');
 }
