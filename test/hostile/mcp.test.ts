@@ -19,6 +19,7 @@ const servers: Record<string, McpServerSettings> = {
   never: byHand('never'),
   dies: byHand('dies'),
   endless: byHand('endless'),
+  greets: byHand('greets'),
   absent: byHand('good', { command: ['no-such-program'] }),
   unset: byHand('good', { env_from: { TOKEN: 'SLUICE_TEST_UNSET' } }),
 };
@@ -124,6 +125,13 @@ describe.skipIf(noSandbox !== undefined).concurrent('a server that', () => {
       });
     expect(outcomes.at(-1)).toMatchObject({
       message: expect.stringMatching(/; it is tried again in [1-5] s$/),
+    });
+  });
+
+  it('ends right after its greeting is a failure', async () => {
+    expect(await call('greets', 'echo')).toMatchObject({
+      reason: expect.stringMatching(/^mcp_(?:died|not_started)$/),
+      message: expect.stringContaining('ended with exit code 5'),
     });
   });
 

@@ -63,6 +63,7 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
   if (method === 'initialize' && kind !== 'never')
     send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: { listChanged: true } },
       serverInfo: { name: 'by-hand', version: '1' } } });
+  else if (method === 'notifications/initialized' && kind === 'greets') process.exit(5);
   else if (method === 'tools/list' && kind === 'endless')
     send({ id, result: { tools, nextCursor: 'more' } });
   else if (method === 'tools/list') send({ id, result: { tools } });

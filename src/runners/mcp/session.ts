@@ -63,6 +63,8 @@ export class McpSession {
       client.onerror = (error) => noise.add(error.message);
       client.onclose = () => session.#end();
       await cancellable(given, (options) => client.connect(connection.transport, options));
+      // One that ends right after its greeting would be started again and again.
+      if (session.isOver) throw await connection.fate();
       client.setNotificationHandler(types.ToolListChangedNotificationSchema, () => {
         session.#tools = undefined;
       });
