@@ -2,8 +2,6 @@ import { Queue, type QueueOptions, type WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { queuePrefix } from './names.js';
 
-export { type ConnectionListener, connect, type QueuePlace } from './redis.js';
-
 /** BullMQ's event stream is for people who look on; nothing is decided on it (DESIGN 5.7). */
 const EVENTS_KEPT = 1000;
 

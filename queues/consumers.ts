@@ -1,13 +1,14 @@
 import { type Job, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { PackAnswer, PackJob } from '../src/ports/queue.js';
-import { connect, openQueue, type QueuePlace, type StallSettings, workerOptions } from './connection.js';
+import { openQueue, type StallSettings, workerOptions } from './connection.js';
+import { packOptions } from './job-options.js';
 import { QUEUES } from './names.js';
 import { patiently } from './patience.js';
 import { decidePayloadSchema, type PackPayload, packPayloadSchema } from './payloads.js';
 import { type PostponeDeps, postpone, triesOf } from './postpone.js';
+import { connect, type QueuePlace } from './redis.js';
 import { Suspects } from './suspects.js';
-import { packOptions } from './work-queue.js';
 
 /** A role's hold on its queues. */
 export interface Consumer {

@@ -1,10 +1,11 @@
 import { type Job, Worker } from 'bullmq';
 import { backoffMs } from '../src/core/backoff.js';
 import type { DeliveryRest, SinkDelivery } from '../src/ports/delivery.js';
-import { connect, openQueue, workerOptions } from './connection.js';
+import { openQueue, workerOptions } from './connection.js';
 import type { Consumer, ConsumerDeps } from './consumers.js';
 import { deliveryQueue } from './names.js';
 import { type DeliverPayload, deliverPayloadSchema } from './payloads.js';
+import { connect } from './redis.js';
 
 /** Tries of setting an event aside, after those of delivering it: until then it is neither. */
 const GIVE_UP_TRIES = 20;

@@ -5,8 +5,6 @@ import type { WorkQueue } from '../src/ports/queue.js';
 import type { Flows } from './flows.js';
 import { connect, type QueuePlace } from './redis.js';
 
-export { packOptions } from './job-options.js';
-
 /**
  * The queues of a fleet. Its connection stands from the beginning, and tells of outages; BullMQ is
  * loaded when the queues are first used, since most commands only look at the store.

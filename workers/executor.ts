@@ -1,6 +1,12 @@
-import { type Consumer, consumePacks } from '../queues/consumers.js';
+import type { Consumer } from '../queues/consumers.js';
 import { livingWorkers } from '../src/app/living.js';
-import { createExecutor, type FleetEngine, type OpenedRunners, openRunners } from '../src/compose.js';
+import {
+  createExecutor,
+  errorLogger,
+  type FleetEngine,
+  type OpenedRunners,
+  openRunners,
+} from '../src/compose.js';
 import type { Need } from '../src/core/registry/needs.js';
 import { isServed, PURE, servesOf } from '../src/core/routing.js';
 import { consumerDeps, type Role, startRole } from './lifecycle.js';
@@ -24,10 +30,11 @@ async function within(ms: number, work: Promise<unknown>, onError: (error: Error
   clearTimeout(timer);
 }
 
-function open(engine: FleetEngine, id: string, runners: OpenedRunners): Consumer {
-  const { config, store, clock, trouble } = engine;
+async function open(engine: FleetEngine, id: string, runners: OpenedRunners): Promise<Consumer> {
+  const { consumePacks } = await import('../queues/consumers.js');
+  const { config, store, clock, log, trouble } = engine;
   const { worker } = config;
-  const executor = createExecutor(store, config, id, runners);
+  const executor = createExecutor(store, config, id, runners, errorLogger(log));
   const consumer = consumePacks(
     {
       ...consumerDeps(engine),

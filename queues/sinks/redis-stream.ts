@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import type { OutboxEvent } from '../../src/core/events.js';
 import { SluiceError } from '../../src/core/problem.js';
 import type { DeliveryFailure, Sink, SinkKind } from '../../src/ports/sink.js';
-import { connect } from '../connection.js';
+import { connect } from '../redis.js';
 
 /** Adds each CloudEvent to a stream, with fields `id`, `type` and `event` (the JSON). */
 class RedisStreamSink implements Sink {

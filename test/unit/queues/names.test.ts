@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { packsInHand } from '../../../queues/consumers.js';
+import { packOptions } from '../../../queues/job-options.js';
 import { deliveryQueue, flowId, QUEUES, queuePrefix } from '../../../queues/names.js';
 import { decidePayloadSchema, deliverPayloadSchema, packPayloadSchema } from '../../../queues/payloads.js';
 import { parseSink } from '../../../queues/sinks/built-in.js';
-import { packOptions } from '../../../queues/work-queue.js';
 
 describe('names of queues and jobs', () => {
   it('carry no colon, which is BullMQ’s own', () => {
