@@ -44,18 +44,17 @@ files: {words.txt: "one two three\\n", "it's all.txt": "one\\n"}
 kind: tool
 name: told
 description: All that a command is told
-command: |-
-  ["sh", "told.sh", "\${resource}", "\${slot}"]
+command: [sh, told.sh, "\${resource}", "\${slot}"]
+read_only: true
+env: {GREETING: hi there}
+files: [told.sh]
 ---
 name: short-enough
 kind: validation
 wraps: wc
 argument_mapping: {file: {value: words.txt}}
 transform: "({ exit_code, stdout }) => ({ passed: exit_code === 0 && parseInt(stdout) < 5, message: stdout.trim() })"
-`.replace(
-  /command: \|-\n {2}(.*)/,
-  'command: $1\nread_only: true\nenv: {GREETING: "hi there"}\nfiles: [told.sh]',
-);
+`;
 
 const CHECKS = `
 - name: tests
