@@ -152,7 +152,7 @@ export const configSchema = z.strictObject({
     ),
   runners: z
     .strictObject({
-      memory: count(512, 16).describe('MiB of memory that each process of a tool may use'),
+      memory: count(1024, 16).describe('MiB of memory that each process of a tool may use'),
       processes: count(128, 4).describe('Processes and threads of one run of a tool'),
       scratch: count(64).describe('MiB that a run may write in its private folders'),
       output_cap: count(1_048_576, 1024).describe('Bytes of each output stream that are kept, head and tail'),

@@ -3,12 +3,13 @@ import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import type { Config } from '../config/schema.js';
 import { BullWorkQueue } from '../queues/work-queue.js';
+import type { Executor } from './app/execute.js';
 import { type OutageTeller, outageListener } from './app/outage.js';
 import { sweepPlans } from './app/plan/deadlines.js';
 import type { Engine, FleetEngine } from './compose/engine.js';
 import { createExecutor } from './compose/executor.js';
 import { createAggregator, keeperOf } from './compose/plans.js';
-import { openRunners } from './compose/runners.js';
+import { type OpenedRunners, openRunners } from './compose/runners.js';
 import { InlineQueue } from './inline/queue.js';
 import type { Clock } from './ports/clock.js';
 import { openMemoryStore } from './store/memory/index.js';
@@ -93,11 +94,17 @@ const aloneIn = (config: Config): Config => ({
 /** The same use cases in this process, over memory: nothing survives it (DESIGN 8). */
 export function openInline(config: Config, log: Logger): Engine {
   const store = openMemoryStore({ outboxCap: Number.POSITIVE_INFINITY });
-  const opened = openRunners(config);
-  const executor = opened.then((runners) => createExecutor(store, aloneIn(config), processName(), runners));
   const onError = errorLogger(log);
+  let opened: Promise<{ executor: Executor; runners: OpenedRunners }> | undefined;
+  const open = async () => {
+    const runners = await openRunners(config);
+    return { runners, executor: createExecutor(store, aloneIn(config), processName(), runners, onError) };
+  };
   const queue: InlineQueue = new InlineQueue({
-    run: async (job) => (await executor).run(job),
+    async run(job) {
+      opened ??= open();
+      return (await opened).executor.run(job);
+    },
     async decide(chunk) {
       await aggregator.decide(chunk);
       await store.outbox.trim(systemClock.now(), Number.POSITIVE_INFINITY, INLINE_EVENTS_KEPT);
@@ -115,8 +122,9 @@ export function openInline(config: Config, log: Logger): Engine {
     async close() {
       clearInterval(timer);
       await queue.close();
-      await executor.then((running) => running.close()).catch(onError);
-      await opened.then((runners) => runners.close()).catch(onError);
+      const running = await opened?.catch(onError);
+      await running?.executor.close().catch(onError);
+      await running?.runners.close().catch(onError);
       await store.close();
     },
   };

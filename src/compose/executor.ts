@@ -16,10 +16,14 @@ export const interpreter = new QuickJsInterpreter();
 const matcherOf = ({ patterns }: Config) =>
   new CoalescingMatcher(createMatcher({ deadlineMs: patterns.deadline }));
 
-function callerOf(config: Config, { tools, serves }: OpenedRunners): ToolCaller {
+function callerOf(
+  config: Config,
+  { tools, serves }: OpenedRunners,
+  onError: (error: Error) => void = () => {},
+): ToolCaller {
   const { platform, arch, version } = process;
   const host = { serves, platform, arch, node: version };
-  const activations = new Activations({ interpreter, host });
+  const activations = new Activations({ interpreter, host, onError });
   return new ToolCaller({ interpreter, matcher: matcherOf(config), tools, activations });
 }
 
@@ -28,12 +32,13 @@ export async function toolCallerOf({ config }: Pick<Engine, 'config'>): Promise<
   return callerOf(config, await openRunners(config));
 }
 
-/** Runs packs of checks, of runs and of plans. */
+/** Runs packs of checks, of runs and of plans; `onError` is told of tools that cannot be put away. */
 export function createExecutor(
   store: Store,
   config: Config,
   worker: string,
   runners: OpenedRunners,
+  onError?: (error: Error) => void,
 ): Executor {
   const common = {
     store: store.evaluations,
@@ -43,7 +48,7 @@ export function createExecutor(
     missing: runners.missing,
     unserved: config.worker.unserved,
   };
-  const tools = callerOf(config, runners);
+  const tools = callerOf(config, runners, onError);
   return new Executor({
     ...common,
     matcher: matcherOf(config),
