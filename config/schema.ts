@@ -211,4 +211,3 @@ export const configSchema = z.strictObject({
 });
 
 export type Config = z.output<typeof configSchema>;
-export type McpServerConfig = Config['mcp_servers'][string];
