@@ -87,7 +87,7 @@ describe.concurrent.each(MODES)('a command with sandbox: %s', (sandbox) => {
     const script = 'trap "" TERM; (setsid sleep 4711 &); sleep 4711 & while :; do sleep 0.05; done';
     const outcome = await ranScript(script, { settings, deadlineMs: 400 });
     expect(outcome).toMatchObject({ exitCode: null, signal: 'SIGKILL', timedOut: true });
-    expect(outcome.durationMs).toBeLessThan(5_000);
+    expect(outcome.durationMs).toBeLessThan(10_000);
   });
 
   it('cannot outlive its run', async () => {
@@ -139,21 +139,6 @@ describe.concurrent.each(MODES)('a command with sandbox: %s', (sandbox) => {
   it('may print what is no text', async () => {
     const { stdout } = await ranScript(`printf 'a\\377b\\000c'`, { settings });
     expect(stdout).toBe('a\uFFFDb\0c');
-  });
-
-  it('that prints 1 GB costs little memory and no wait', async () => {
-    const memory = process.memoryUsage();
-    const outcome = await ranScript('echo first; head -c 1000000000 /dev/zero; echo last', {
-      settings,
-      deadlineMs: 50_000,
-    });
-    const now = process.memoryUsage();
-    expect(outcome).toMatchObject({ exitCode: 0, truncated: true });
-    expect(outcome.stdout.startsWith('first\n')).toBe(true);
-    expect(outcome.stdout.endsWith('last\n')).toBe(true);
-    expect(outcome.stdout).toContain('bytes left out');
-    expect(outcome.stdout.length).toBeLessThan(SETTINGS.outputCap + 100);
-    expect(now.rss - memory.rss).toBeLessThan(200 * 2 ** 20);
   });
 
   it('that allocates without end ends itself', async () => {
@@ -241,6 +226,22 @@ describe.skipIf(noSandbox !== undefined).concurrent('in the sandbox', () => {
       exitCode: 0,
     });
   });
+});
+
+// After the others: it keeps this process busy, and they are on time.
+it.each(MODES)('a flood of 1 GB costs little memory and no wait, with sandbox: %s', async (sandbox) => {
+  const memory = process.memoryUsage();
+  const outcome = await ranScript('echo first; head -c 1000000000 /dev/zero; echo last', {
+    settings: { sandbox },
+    deadlineMs: 50_000,
+  });
+  const now = process.memoryUsage();
+  expect(outcome).toMatchObject({ exitCode: 0, truncated: true });
+  expect(outcome.stdout.startsWith('first\n')).toBe(true);
+  expect(outcome.stdout.endsWith('last\n')).toBe(true);
+  expect(outcome.stdout).toContain('bytes left out');
+  expect(outcome.stdout.length).toBeLessThan(SETTINGS.outputCap + 100);
+  expect(now.rss - memory.rss).toBeLessThan(200 * 2 ** 20);
 });
 
 describe('a worker that is killed', () => {
