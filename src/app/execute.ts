@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import { isPlainObject } from '../core/json.js';
 import type { Chunk, ManifestEntry } from '../core/manifest.js';
 import { type Pack, splitPack } from '../core/packing.js';
 import { unservedOf } from '../core/registry/needs.js';
@@ -7,8 +6,7 @@ import type { CheckResult, ReadOnly } from '../core/result.js';
 import { packRows, TextTable } from '../core/results-codec.js';
 import { concludeCheck, type PlannedCheck, planChecks, requestOf } from '../core/scenario/checks.js';
 import type { Scenario } from '../core/scenario/model.js';
-import type { Subject } from '../core/subject.js';
-import { SubjectView } from '../core/subject-view.js';
+import type { SubjectView } from '../core/subject-view.js';
 import type { MatchRequest, RunOutcome, Verdict } from '../core/validators/validator.js';
 import type { Matcher } from '../ports/matcher.js';
 import type { PackAnswer, PackJob } from '../ports/queue.js';
@@ -18,6 +16,7 @@ import { guarded, rounded } from './guarded.js';
 import type { PlanExecutor } from './plan/execute.js';
 import { PLAYBOOKS, type PlaybookDeps, runPlaybook } from './playbook.js';
 import { checkPlaces, ScenarioCache } from './scenarios.js';
+import { SubjectViews } from './subject-views.js';
 import { whileUndecided } from './undecided.js';
 
 export interface ExecutorDeps extends PlaybookDeps {
@@ -30,8 +29,6 @@ export interface ExecutorDeps extends PlaybookDeps {
   poisonousAfter: number;
 }
 
-/** Bytes of subjects that a worker keeps parsed. */
-const SUBJECT_CACHE_BYTES = 32 * 1024 * 1024;
 const CHUNKS_KEPT = 64;
 
 interface Work {
@@ -53,14 +50,12 @@ export class Executor {
   readonly #deps: ExecutorDeps;
   readonly #scenarios: ScenarioCache;
   readonly #chunks = new LRUCache<string, Chunk>({ max: CHUNKS_KEPT });
-  readonly #views = new LRUCache<string, SubjectView>({
-    maxSize: SUBJECT_CACHE_BYTES,
-    maxEntrySize: SUBJECT_CACHE_BYTES,
-  });
+  readonly #views: SubjectViews;
 
   constructor(deps: ExecutorDeps) {
     this.#deps = deps;
     this.#scenarios = new ScenarioCache(deps.store);
+    this.#views = new SubjectViews(deps.store);
   }
 
   /**
@@ -141,7 +136,7 @@ export class Executor {
     entries: ManifestEntry[],
     scenarios: Map<string, Scenario>,
   ): Promise<Share[]> {
-    const views = await this.#subjects(entries);
+    const views = await this.#views.get(entries.map((entry) => entry.subject));
     const shares: Share[] = [];
     const works: { work: Work; share: Share }[] = [];
     entries.forEach((entry, i) => {
@@ -166,28 +161,6 @@ export class Executor {
     if (job.pack.queue === 'runner') await this.#runAnsible(job, works);
     else await this.#runPure(job, works);
     return shares;
-  }
-
-  /** Views of the subjects by digest; those that are no longer stored, or no JSON, are absent. */
-  async #subjects(entries: readonly ManifestEntry[]): Promise<Map<string, SubjectView>> {
-    const views = new Map<string, SubjectView>();
-    const missing = new Set<string>();
-    for (const { subject } of entries) {
-      const kept = this.#views.get(subject);
-      if (kept === undefined) missing.add(subject);
-      else views.set(subject, kept);
-    }
-    const digests = [...missing];
-    const contents = await this.#deps.store.blobs(digests);
-    digests.forEach((digest, i) => {
-      const json = contents[i];
-      const subject = json === undefined ? undefined : guarded(() => JSON.parse(json) as Subject).value;
-      if (json === undefined || !isPlainObject(subject)) return;
-      const view = new SubjectView(subject as Subject);
-      views.set(digest, view);
-      this.#views.set(digest, view, { size: json.length + 1 });
-    });
-    return views;
   }
 
   async #runPure(job: PackJob, works: readonly { work: Work; share: Share }[]): Promise<void> {

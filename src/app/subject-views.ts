@@ -1,0 +1,41 @@
+import { LRUCache } from 'lru-cache';
+import { isPlainObject } from '../core/json.js';
+import type { Subject } from '../core/subject.js';
+import { SubjectView } from '../core/subject-view.js';
+import type { EvaluationStore } from '../ports/store.js';
+import { guarded } from './guarded.js';
+
+/** Bytes of subjects that a worker keeps parsed. */
+const KEPT_BYTES = 32 * 1024 * 1024;
+
+/** Subjects by digest as validators see them, read from the store once and kept. */
+export class SubjectViews {
+  readonly #store: Pick<EvaluationStore, 'blobs'>;
+  readonly #kept = new LRUCache<string, SubjectView>({ maxSize: KEPT_BYTES, maxEntrySize: KEPT_BYTES });
+
+  constructor(store: Pick<EvaluationStore, 'blobs'>) {
+    this.#store = store;
+  }
+
+  /** By digest; those that are no longer stored, or no JSON, are absent. */
+  async get(wanted: Iterable<string>): Promise<Map<string, SubjectView>> {
+    const views = new Map<string, SubjectView>();
+    const missing = new Set<string>();
+    for (const digest of wanted) {
+      const kept = this.#kept.get(digest);
+      if (kept === undefined) missing.add(digest);
+      else views.set(digest, kept);
+    }
+    const digests = [...missing];
+    const contents = await this.#store.blobs(digests);
+    digests.forEach((digest, i) => {
+      const json = contents[i];
+      const subject = json === undefined ? undefined : guarded(() => JSON.parse(json) as Subject).value;
+      if (json === undefined || !isPlainObject(subject)) return;
+      const view = new SubjectView(subject as Subject);
+      views.set(digest, view);
+      this.#kept.set(digest, view, { size: json.length + 1 });
+    });
+    return views;
+  }
+}
