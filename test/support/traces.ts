@@ -43,7 +43,7 @@ function processes(): Process[] {
 }
 
 /** Every run of this process has its pid in the mark. */
-const MARK = `SLUICE_RUN=${process.pid}-`;
+const MARK = `SLUICE_RUN=${process.pid}.`;
 
 /** Descendants of this process, and what lost its parent but still carries the mark of a run. */
 function ours(): Process[] {

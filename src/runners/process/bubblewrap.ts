@@ -26,7 +26,6 @@ export interface Wrapping extends Omit<StartScript, 'processes'> {
 export interface Wrapped {
   file: string;
   args: readonly string[];
-  env: Readonly<Record<string, string>>;
   feeds: readonly (string | Buffer)[];
 }
 
@@ -124,7 +123,7 @@ export function wrapped(run: Wrapping): Wrapped {
     ...['/bin/sh', `${OWN}/start`],
   ];
   const feeds = [...written.map(([, content]) => content), ...(filter === undefined ? [] : [filter])];
-  return { file: bwrapProgram() ?? 'bwrap', args, env: {}, feeds };
+  return { file: bwrapProgram() ?? 'bwrap', args, feeds };
 }
 
 /** Absolute path of bwrap; undefined: it is not in PATH. */

@@ -1,19 +1,8 @@
-import { readlinkSync, rmSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
-
-/** Private folders of runs have this, their owner's pid and where that pid counts in their name. */
-const PREFIX = 'sluice-run-';
-
-/** Containers that share a folder for temporary files do not share pids. */
-function pidNamespace(): string {
-  try {
-    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
-  } catch {
-    return '0';
-  }
-}
+import { FOLDER_PREFIX, OWNER } from './owner.js';
 
 /** Whether a path stays in the folder that it is put into. */
 export function isInside(path: string): boolean {
@@ -54,8 +43,7 @@ export async function privateFolder(
   files?: ReadonlyMap<string, Uint8Array>,
   stdin?: string,
 ): Promise<PrivateFolder> {
-  await sweptOnce();
-  const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}.${pidNamespace()}-`));
+  const folder = await mkdtemp(join(tmpdir(), `${FOLDER_PREFIX}${OWNER}-`));
   const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 3 });
   try {
     const [work, temporary, input] = [join(folder, 'work'), join(folder, 'tmp'), join(folder, 'stdin')];
@@ -74,32 +62,5 @@ export async function privateFolder(
   } catch (error) {
     await remove();
     throw error;
-  }
-}
-
-const OWNED = new RegExp(`^${PREFIX}(\\d+)\\.(\\d+)-`);
-
-let swept: Promise<void> | undefined;
-
-/** Removes the folders that workers left which were killed. */
-function sweptOnce(): Promise<void> {
-  swept ??= sweep(tmpdir()).catch(() => undefined);
-  return swept;
-}
-
-export async function sweep(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    const [, pid, namespace] = OWNED.exec(name) ?? [];
-    if (namespace !== pidNamespace() || isAlive(Number(pid))) continue;
-    await rm(join(folder, name), { recursive: true, force: true }).catch(() => undefined);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -3,6 +3,7 @@ import { WORK, wrapped } from './bubblewrap.js';
 import { type PrivateFolder, privateFolder, strayFile } from './folder.js';
 import { hostView } from './host.js';
 import { pathFolders } from './look-up.js';
+import { MARK_NAME, OWNER } from './owner.js';
 import { hostPaths } from './paths.js';
 import { programOf } from './program.js';
 import type { ProcessRequest, RunRequest } from './request.js';
@@ -20,7 +21,7 @@ export interface Launch {
   feeds: readonly (string | Buffer)[];
   /** On standard error: the program was not started. */
   token: string;
-  /** In the environment of all that the run starts, as SLUICE_RUN. */
+  /** In the environment of all that the run starts. */
   mark: string;
   sandboxed: boolean;
   release(): Promise<void>;
@@ -56,7 +57,7 @@ export async function launchOf(
 ): Promise<Launch | RunFailure> {
   const bad = badRequest(request);
   if (bad !== undefined) return bad;
-  const mark = `${process.pid}-${++runs}`;
+  const mark = `${OWNER}-${++runs}`;
   return settings.sandbox === 'bubblewrap'
     ? inSandbox(request, settings, mark)
     : onHost(request, settings, mark);
@@ -98,7 +99,8 @@ async function inSandbox(
     await folder?.remove();
   };
   const abandon = () => folder?.removeNow();
-  return { ...launch, token: tokenOf(mark), mark, sandboxed: true, release, abandon };
+  const env = { [MARK_NAME]: mark };
+  return { ...launch, env, token: tokenOf(mark), mark, sandboxed: true, release, abandon };
 }
 
 /** What npm adds for the time of a script is there or not by how the worker was started. */
@@ -158,6 +160,6 @@ function environment(
     TMPDIR: temporary,
     LANG: 'C.UTF-8',
     ...own,
-    SLUICE_RUN: mark,
+    [MARK_NAME]: mark,
   };
 }

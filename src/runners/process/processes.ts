@@ -5,6 +5,7 @@ import { readOnlyOf, sandboxTrouble } from './available.js';
 import { CappedOutput } from './capped.js';
 import { endingOf } from './ending.js';
 import { type Launch, type LaunchRequest, launchOf } from './launch.js';
+import { sweptOnce } from './leftovers.js';
 import type { OpenProcess, Processes, ProcessOutcome, ProcessRequest, RunRequest } from './request.js';
 import type { ProcessSettings } from './settings.js';
 import { type Ending, StartedProcess } from './started.js';
@@ -88,6 +89,7 @@ export class LocalProcesses implements Processes {
   async #launch(request: LaunchRequest): Promise<Launch | RunFailure> {
     const trouble = await sandboxTrouble(this.#settings);
     if (trouble !== undefined) return failed('no_sandbox', trouble);
+    await sweptOnce();
     try {
       return await launchOf(request, this.#settings);
     } catch (error) {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Launch } from './launch.js';
-import { generationsOf, marked, send } from './tree.js';
+import { freeze, generationsOf, marked, send } from './tree.js';
 
 export interface Ending {
   exitCode: number | null;
@@ -74,19 +74,19 @@ export class StartedProcess {
     return ending;
   }
 
-  /** What the program started and did not wait for: a sandbox has ended it already. */
-  #leftBehind(): NodeJS.Timeout | undefined {
+  /** What the program started and did not wait for. A sandbox has ended it already. */
+  #leftBehind(): NodeJS.Timeout {
     this.#over = true;
-    if (this.#launch.sandboxed) return undefined;
-    this.kill();
-    const close = () => {
-      for (const stream of this.child.stdio) stream?.destroy();
-    };
+    if (!this.#launch.sandboxed) this.kill();
     // Twice, so that what is in the pipes is read even when this process had no time for them.
     let late = false;
     const hangUp = setTimeout(() => {
-      if (late) return close();
+      if (late) {
+        for (const stream of this.child.stdio) stream?.destroy();
+        return;
+      }
       late = true;
+      if (this.child.pid !== undefined) send('SIGKILL', marked(this.#launch.mark, this.child.pid));
       hangUp.refresh();
     }, LAST_WORDS_MS);
     return hangUp;
@@ -96,7 +96,9 @@ export class StartedProcess {
   stop(): void {
     if (this.#stopping !== undefined || this.#over) return;
     this.#stopping = setTimeout(() => this.kill(), this.#graceMs);
-    send('SIGTERM', this.#members());
+    const members = this.#members();
+    if (members.length > 0) send('SIGTERM', members);
+    else this.kill();
   }
 
   /** SIGKILL to all of it and its folder removed, at once: this process ends. */
@@ -109,18 +111,25 @@ export class StartedProcess {
   kill(): void {
     const { pid } = this.child;
     if (pid === undefined) return;
-    if (!this.#launch.sandboxed) send('SIGKILL', [-pid, ...marked('SLUICE_RUN', this.#launch.mark)]);
-    // The first process of a sandbox takes all others along, and bwrap ends after it.
-    else if (!this.#over) send('SIGKILL', generationsOf(pid)[0] ?? [pid]);
+    if (!this.#launch.sandboxed) send('SIGKILL', [-pid, ...marked(this.#launch.mark, pid)]);
+    else if (!this.#over) this.#killSandbox(pid);
   }
 
-  /** Ids for signals that the program itself is to get. */
+  /**
+   * The first process in a sandbox takes all others along, and bwrap ends after it. Were bwrap ended
+   * while it makes that one, it would wait for its signal to begin for ever.
+   */
+  #killSandbox(bwrap: number): void {
+    freeze(bwrap);
+    const [first] = generationsOf(bwrap);
+    send('SIGKILL', first ?? [bwrap]);
+    send('SIGCONT', [bwrap]);
+  }
+
+  /** Ids for signals that the program itself is to get; none: it has not begun. */
   #members(): number[] {
     const { pid } = this.child;
     if (pid === undefined) return [];
-    if (!this.#launch.sandboxed) return [-pid];
-    const [first, ...inside] = generationsOf(pid);
-    if (inside.length > 0) return inside.flat();
-    return first ?? [pid];
+    return this.#launch.sandboxed ? generationsOf(pid).slice(1).flat() : [-pid];
   }
 }

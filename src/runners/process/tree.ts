@@ -1,19 +1,30 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { MARK_NAME } from './owner.js';
 
-function statOf(pid: string): string | undefined {
+const MARK = new RegExp(`(?:^|\\0)${MARK_NAME}=([^\\0]*)`);
+
+/** Empty where it cannot be read. */
+function textOf(file: string): string {
   try {
-    return readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return readFileSync(file, 'latin1');
   } catch {
-    return undefined;
+    return '';
   }
 }
+
+/** What follows the name of a process, which may hold anything: state, parent and more. */
+function statOf(pid: number | string): string[] {
+  const stat = textOf(`/proc/${pid}/stat`);
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ', 2);
+}
+
+const stateOf = (pid: number) => statOf(pid)[0] ?? '';
 
 /** Parent of each process of this host; empty where /proc tells nothing. */
 function parents(): Map<number, number> {
   const found = new Map<number, number>();
   for (const pid of pids()) {
-    const stat = statOf(pid);
-    const parent = stat?.slice(stat.lastIndexOf(')') + 4).split(' ', 1)[0];
+    const [, parent] = statOf(pid);
     if (parent !== undefined) found.set(Number(pid), Number(parent));
   }
   return found;
@@ -39,18 +50,34 @@ export function generationsOf(root: number): number[][] {
   return generations;
 }
 
-/** Processes whose environment holds this variable with this value. */
-export function marked(name: string, value: string): number[] {
-  const entry = `\0${name}=${value}\0`;
-  return pids()
-    .filter((pid) => {
-      try {
-        return `\0${readFileSync(`/proc/${pid}/environ`, 'latin1')}`.includes(entry);
-      } catch {
-        return false;
-      }
-    })
-    .map(Number);
+/** Mark of each process that has one and may be looked at. */
+export function marks(among: readonly string[] = pids()): Map<number, string> {
+  const found = new Map<number, string>();
+  for (const pid of among) {
+    const mark = MARK.exec(textOf(`/proc/${pid}/environ`))?.[1];
+    if (mark !== undefined) found.set(Number(pid), mark);
+  }
+  return found;
+}
+
+/**
+ * All of a run that still carries its mark. Pids count upwards, so that only those after its first
+ * process are looked at, unless they began anew meanwhile.
+ */
+export function marked(mark: string, first: number): number[] {
+  const newest = Number(textOf('/proc/loadavg').trim().split(' ').at(-1));
+  const among = newest >= first ? pids().filter((pid) => Number(pid) >= first) : pids();
+  return [...marks(among)].filter(([, each]) => each === mark).map(([pid]) => pid);
+}
+
+/** How long a signal may take to arrive. */
+const STOP_MS = 50;
+
+/** Stops a process so that it starts nothing more; it is as good as dead then. */
+export function freeze(pid: number): void {
+  send('SIGSTOP', [pid]);
+  const until = performance.now() + STOP_MS;
+  while (/^[RSD]$/.test(stateOf(pid)) && performance.now() < until);
 }
 
 /** Sends a signal to each of them; what is gone is passed over. Negative: a group. */
