@@ -14,6 +14,7 @@ export default defineConfig({
           include: ['test/unit/**/*.test.ts'],
           isolate: false,
           maxWorkers: 2,
+          testTimeout: 30_000,
           sequence: { groupOrder: 0 },
         },
       },

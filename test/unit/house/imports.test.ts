@@ -33,7 +33,7 @@ describe('dependency-cruiser', () => {
     const onDisk = FOLDERS.flatMap(sourcesBelow);
     expect(onDisk.length).toBeGreaterThan(20);
     expect(onDisk.filter((file) => !seen.includes(file))).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 });
 
 describe('the layers', () => {
@@ -98,7 +98,7 @@ describe('the rules on imports', () => {
     symlinkSync(join(ROOT, 'package.json'), join(base, 'package.json'));
     const { summary } = await cruiseIn(base, FOLDERS);
     violations = summary.violations.map((violation) => `${violation.from}: ${violation.rule.name}`);
-  }, 60_000);
+  }, 180_000);
 
   afterAll(() => rmSync(base, { recursive: true, force: true }));
 
