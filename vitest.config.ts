@@ -57,8 +57,6 @@ export default defineConfig({
           include: ['test/chaos/**/*.test.ts'],
           pool: 'forks',
           maxWorkers: 2,
-          // A dead reader's claims are taken over after half a minute: other cases run meanwhile.
-          maxConcurrency: 8,
           testTimeout: 180_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 3 },
