@@ -13,6 +13,8 @@ export interface ProcessLike {
   timedOut: boolean;
   /** The middle of an output stream was left out. */
   truncated: boolean;
+  /** … of standard output, on which results are printed. */
+  stdoutTruncated: boolean;
   stdout: string;
   stderr: string;
 }
@@ -114,7 +116,7 @@ function byCode(meaning: 'pass' | 'fail', outcome: Ended): CommandReturn {
 }
 
 function byResult(value: unknown, meaning: 'pass' | 'fail', outcome: Ended): CommandReturn {
-  if (outcome.truncated) return failed('truncated', CUT, outcome);
+  if (outcome.stdoutTruncated) return failed('truncated', CUT, outcome);
   if (outcome.stdout.includes(NO_TEXT)) {
     const message = 'printed a result that is not valid UTF-8';
     return failed('not_utf8', message, outcome);
@@ -131,7 +133,7 @@ function ofValidation(document: CallableDocument, outcome: Ended): CommandReturn
   if (meaning === 'error') return wrongCode(outcome);
   if (output === 'exit_code') return byCode(meaning, outcome);
   const printed = printedBy(outcome.stdout);
-  if (outcome.truncated && (output === 'json' || printed.kind === 'broken'))
+  if (outcome.stdoutTruncated && (output === 'json' || printed.kind === 'broken'))
     return failed('truncated', CUT, outcome);
   if (printed.kind === 'json' && (output === 'json' || isResult(printed.value)))
     return byResult(printed.value, meaning, outcome);
@@ -143,15 +145,15 @@ function ofValidation(document: CallableDocument, outcome: Ended): CommandReturn
 
 function ofTool(document: CallableDocument, outcome: Ended): CommandReturn {
   const { output = 'auto' } = document;
-  const { exitCode, stdout, stderr, truncated } = outcome;
+  const { exitCode, stdout, stderr, truncated, stdoutTruncated } = outcome;
   if (document.exit_codes !== undefined && isError(document, exitCode)) return wrongCode(outcome);
   const value = { exit_code: exitCode, stdout, stderr, truncated };
   if (output === 'exit_code') return { kind: 'value', value };
   const printed = printedBy(stdout);
-  if (printed.kind === 'json' && !truncated)
+  if (printed.kind === 'json' && !stdoutTruncated)
     return { kind: 'value', value: { ...value, json: printed.value } };
   if (output === 'auto') return { kind: 'value', value };
-  if (printed.kind === 'json' || truncated) return failed('truncated', CUT, outcome);
+  if (printed.kind === 'json' || stdoutTruncated) return failed('truncated', CUT, outcome);
   const { reason, message } = NOT_JSON[printed.kind];
   return failed(reason, message, outcome);
 }

@@ -53,6 +53,7 @@ export class LocalProcesses implements Processes {
       ...endingOf(ending),
       timedOut,
       truncated: stdout.truncated || stderr.truncated,
+      stdoutTruncated: stdout.truncated,
       stdout: stdout.toString(),
       stderr: stderr.toString(),
       durationMs: performance.now() - started,

@@ -34,6 +34,8 @@ export interface ProcessOutcome {
   timedOut: boolean;
   /** The middle of an output stream was left out. */
   truncated: boolean;
+  /** … of standard output. */
+  stdoutTruncated: boolean;
   /** UTF-8, with U+FFFD for what is none. */
   stdout: string;
   stderr: string;

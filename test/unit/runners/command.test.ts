@@ -10,6 +10,7 @@ const ENDED: ProcessOutcome = {
   exitCode: 0,
   timedOut: false,
   truncated: false,
+  stdoutTruncated: false,
   stdout: 'ok',
   stderr: '',
   durationMs: 1,

@@ -8,6 +8,7 @@ const ended = (exitCode: number, stdout = '', more: Partial<ProcessLike> = {}): 
   exitCode,
   timedOut: false,
   truncated: false,
+  stdoutTruncated: more.truncated ?? false,
   stdout,
   stderr: '',
   ...more,
@@ -24,6 +25,13 @@ function outcomeOf(fields: Partial<ToolDocument>, process: ProcessLike): string 
 
 const PASSED = '{"passed": true}';
 const FAILED = '{"passed": false, "message": "no"}';
+
+it('takes a result whose standard error was too much', () => {
+  const flooded = { truncated: true, stdoutTruncated: false };
+  expect(outcomeOf({}, ended(0, PASSED, flooded))).toBe('pass');
+  expect(outcomeOf({ output: 'json' }, ended(0, FAILED, flooded))).toBe('fail');
+  expect(outcomeOf({}, ended(0, PASSED, { truncated: true }))).toBe('truncated');
+});
 
 describe('a validation by exit code', () => {
   it.each<[number, Partial<ToolDocument>, string]>([
