@@ -34,7 +34,8 @@ export function ensureBubblewrap() {
     commands: ['bwrap'],
     apt: ['bubblewrap'],
     why: 'the read-only sandbox around playbooks, commands and MCP servers',
-    without: 'patterns, statuses and code work; what needs the sandbox is not run unless the settings say sandbox: container or off',
+    without:
+      'patterns, statuses and code work; what needs the sandbox is not run unless the settings say sandbox: container or off',
   });
 }
 
