@@ -56,7 +56,8 @@ export function rawOutput(value: unknown): string {
 
 /**
  * The structured return of a tool, `{passed, message?, data?}`, as a verdict. Anything else is an
- * error that keeps the original in `data.raw_output` (ADR, Structured Return Format; DESIGN 3.5).
+ * error with `data.reason` "malformed" that keeps the original in `data.raw_output` (ADR, Structured
+ * Return Format; DESIGN 3.5).
  */
 export function normalizeReturn(value: unknown): Verdict {
   let parsed: ReturnType<typeof structuredReturnSchema.safeParse> | undefined;
@@ -79,7 +80,7 @@ export function normalizeReturn(value: unknown): Verdict {
   return {
     outcome: 'error',
     message: `malformed return: expected {passed: boolean, message?: string, data?: object}${where}`,
-    data: { raw_output: rawOutput(value) },
+    data: { reason: 'malformed', raw_output: rawOutput(value) },
   };
 }
 

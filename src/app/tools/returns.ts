@@ -100,10 +100,8 @@ export function brokenTransform(document: CallableDocument, { reason, message }:
 
 /** A return that JSON cannot carry; what it was is all that is left of it (DESIGN 3.5). */
 function malformed(message: string): Output {
-  return {
-    kind: 'verdict',
-    verdict: { outcome: 'error', message: `malformed return: ${message}`, data: { raw_output: message } },
-  };
+  const data = { reason: 'malformed', raw_output: message };
+  return { kind: 'verdict', verdict: { outcome: 'error', message: `malformed return: ${message}`, data } };
 }
 
 function cut(message: string): string {

@@ -124,7 +124,10 @@ describe('a validation of code', () => {
     ['() => Promise.resolve({ passed: true })', expect.stringContaining('must return its value')],
   ])('errs on a malformed return and keeps the original: %s', async (source, raw) => {
     expect(await check(source)).toEqual(
-      verdict('error', { message: expect.stringMatching(/^malformed return/), data: { raw_output: raw } }),
+      verdict('error', {
+        message: expect.stringMatching(/^malformed return/),
+        data: { reason: 'malformed', raw_output: raw },
+      }),
     );
   });
 
@@ -170,8 +173,13 @@ describe('wrapping', () => {
     ],
     ['(', failure('transform', /no function expression/)],
     ['() => "x".repeat(2 ** 29)', failure('transform', /32 MiB/)],
-    ['() => 7', verdict('error', { data: { raw_output: '7' } })],
-    ['() => {}', verdict('error', { data: { raw_output: expect.stringContaining('returned undefined') } })],
+    ['() => 7', verdict('error', { data: { reason: 'malformed', raw_output: '7' } })],
+    [
+      '() => {}',
+      verdict('error', {
+        data: { reason: 'malformed', raw_output: expect.stringContaining('returned undefined') },
+      }),
+    ],
   ])('errs where the transform does: %s', async (transform, answer) => {
     expect(await call([around(transform), code('() => 1')])).toEqual(answer);
   });
@@ -180,7 +188,9 @@ describe('wrapping', () => {
     const passing = around('() => ({ passed: true })');
     expect(await call([passing, code('() => { throw 1 }')])).toEqual(failure('threw', /local\/tool/));
     const malformed = validation({ code: '() => 1', name: 'local/inner' });
-    expect(await call([passing, malformed])).toEqual(verdict('error', { data: { raw_output: '1' } }));
+    expect(await call([passing, malformed])).toEqual(
+      verdict('error', { data: { reason: 'malformed', raw_output: '1' } }),
+    );
     const bare = validation({ source: 'wrapped', wraps: 'local/tool' });
     expect(await call([bare, code('() => 1')])).toEqual(failure('internal', /without a transform/));
   });

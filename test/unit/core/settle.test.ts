@@ -113,7 +113,10 @@ describe('normalizeReturn', () => {
       { outcome: 'fail', message: 'no', data: { n: 1 } },
     ],
     [{ passed: true, message: null, data: null, more: 1 }, { outcome: 'pass' }],
-    [{ passed: 'true' }, { outcome: 'error', data: { raw_output: '{"passed":"true"}' } }],
+    [
+      { passed: 'true' },
+      { outcome: 'error', data: { reason: 'malformed', raw_output: '{"passed":"true"}' } },
+    ],
     [{}, { outcome: 'error' }],
     [{ passed: true, data: [] }, { outcome: 'error' }],
     [{ passed: true, message: 4 }, { outcome: 'error' }],
