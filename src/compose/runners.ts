@@ -7,7 +7,7 @@ import { CommandRunner } from '../runners/command.js';
 import { McpRunner } from '../runners/mcp/runner.js';
 import { PluginRunner } from '../runners/plugins/runner.js';
 import { sandboxTrouble } from '../runners/process/available.js';
-import { inPath } from '../runners/process/look-up.js';
+import { inPath, isProgram } from '../runners/process/look-up.js';
 import { LocalProcesses } from '../runners/process/processes.js';
 
 /** The runners of this host as configured. */
@@ -80,8 +80,9 @@ export async function openRunners(config: Config): Promise<OpenedRunners> {
 
   runners.mcp = mcpRunnerOf(config);
   for (const [name, server] of Object.entries(config.mcp_servers)) {
-    if (trouble === undefined || 'url' in server) serves.push(`mcp:${name}`);
-    else missing[`mcp:${name}`] = trouble;
+    const lacks = lackOf(server, trouble);
+    if (lacks === undefined) serves.push(`mcp:${name}`);
+    else missing[`mcp:${name}`] = lacks;
   }
 
   const plugins = await servePlugins(config, trouble, serves, missing);
@@ -98,13 +99,24 @@ export async function openRunners(config: Config): Promise<OpenedRunners> {
   };
 }
 
+/** Why an MCP server cannot be called from here, as far as it can be told without starting it. */
+function lackOf(server: Config['mcp_servers'][string], trouble: string | undefined): string | undefined {
+  if ('url' in server) return undefined;
+  const [program = ''] = server.command;
+  const isThere = program.includes('/') ? isProgram(program) : inPath(program);
+  return trouble ?? (isThere ? undefined : `its program ${program} is not there`);
+}
+
 async function servePlugins(
   config: Config,
   trouble: string | undefined,
   serves: Need[],
   missing: Record<string, string>,
 ): Promise<PluginRunner | undefined> {
-  if (config.plugins.length === 0) return undefined;
+  if (config.plugins.length === 0) {
+    missing.plugin = 'no plugins are named in the settings (plugins)';
+    return undefined;
+  }
   if (trouble !== undefined) {
     missing.plugin = trouble;
     return undefined;
