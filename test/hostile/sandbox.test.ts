@@ -108,7 +108,7 @@ describe.skipIf(noSandbox !== undefined)('a sandboxed command', () => {
   it('reads what is declared, and of that only what others may', async () => {
     const { stdout } = await ranScript(
       `cat ${declared}/file; ${attempts({ private: `cat ${declared}/private`, shadow: 'cat /etc/shadow' })}`,
-      { paths: [declared, '/etc', '/not/there'] },
+      { paths: [declared, '/etc'] },
     );
     const asRoot = process.getuid?.() === 0;
     expect(stdout).toBe(asRoot ? 'given' : 'givenprivate: yes\n');
@@ -209,6 +209,18 @@ describe.skipIf(noSandbox !== undefined)('a declared path', () => {
     expect(stdout).toContain('link-in/.');
   });
 
+  it.each(['off', 'bubblewrap'] as const)('is there, with sandbox: %s', async (sandbox) => {
+    await symlink(join(declared, 'gone'), join(declared, `dangling-${sandbox}`));
+    for (const name of ['gone', 'file/in', `dangling-${sandbox}`]) {
+      const path = join(declared, name);
+      expect(await runScript(['true'], { paths: [declared, path], settings: { sandbox } })).toEqual({
+        kind: 'failure',
+        reason: 'path_refused',
+        message: `the declared path ${path} is not there on this worker`,
+      });
+    }
+  });
+
   it('is no socket', async () => {
     const failure = await runScript(['true'], { paths: [join(declared, 'socket')] });
     expect(failure).toMatchObject({
@@ -219,11 +231,14 @@ describe.skipIf(noSandbox !== undefined)('a declared path', () => {
 
   it('lies in what the operator allows', async () => {
     const settings = { paths: [join(declared, 'open')] };
-    const failure = await runScript(['true'], { paths: [join(declared, 'file')], settings });
-    expect(failure).toMatchObject({
-      reason: 'path_refused',
-      message: expect.stringContaining('runners.paths'),
-    });
+    // Whether it is there or not is nothing that a tool is told.
+    for (const name of ['file', 'absent', 'absent/in']) {
+      const failure = await runScript(['true'], { paths: [join(declared, name)], settings });
+      expect(failure).toMatchObject({
+        reason: 'path_refused',
+        message: expect.stringContaining('runners.paths'),
+      });
+    }
     expect(await ranScript(['true'], { paths: [join(declared, 'open')], settings })).toMatchObject({
       exitCode: 0,
     });

@@ -28,6 +28,11 @@ async function inPath(name: string): Promise<string | undefined> {
   return undefined;
 }
 
+async function existing(paths: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(paths.map((path) => stat(path).then(Boolean, () => false)));
+  return paths.filter((_, i) => found[i]);
+}
+
 export interface Install {
   /** Absolute path of ansible-playbook. */
   program: string;
@@ -48,6 +53,6 @@ export async function findInstall(): Promise<Install | undefined> {
   const programs = interpreter === undefined ? scripts : [...scripts, ...(await chainOf(interpreter))];
   const prefixes = new Set(programs.map((path) => dirname(dirname(path))));
   const own = [...prefixes].filter((prefix) => !ALWAYS_THERE.includes(prefix) && !prefix.startsWith('/usr/'));
-  const folders = own.flatMap((prefix) => PARTS.map((part) => join(prefix, part)));
+  const folders = await existing(own.flatMap((prefix) => PARTS.map((part) => join(prefix, part))));
   return { program, paths: own.length === 0 ? [] : [...new Set([...scripts, ...folders])] };
 }

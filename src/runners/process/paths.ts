@@ -1,5 +1,6 @@
 import { type Stats, statSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { RunFailure } from '../../core/validators/validator.js';
 
 /** A file or folder of the host as a run sees it. */
@@ -42,27 +43,44 @@ function unreadable(found: Stats, asStranger: boolean): string | undefined {
   return `its mode ${mode} keeps others out, and the tools of a worker that is root are others; open it to them, or run the worker as its owner`;
 }
 
+/** Why tools are not given what is really at `real`, whether anything is there or not. */
+function outOfReach(real: string, allowed: readonly string[]): string | undefined {
+  const why = closed(real);
+  if (why !== undefined || allowed.some((folder) => liesIn(folder, real))) return why;
+  return `the operator allows paths in ${allowed.join(', ')} (runners.paths)`;
+}
+
+/** Where a path that is not there would be. */
+async function placeOf(path: string): Promise<string> {
+  return realpath(path).catch(async () => join(await placeOf(dirname(path)), basename(path)));
+}
+
+/** Where a tool must not look, it is not told what is there. */
+async function absent(path: string, given: string, allowed: readonly string[]): Promise<RunFailure> {
+  const why = outOfReach(await placeOf(given), allowed);
+  if (why !== undefined) return refused(path, why);
+  const message = `the declared path ${path} is not there on this worker`;
+  return { kind: 'failure', reason: 'path_refused', message };
+}
+
 async function checked(
   path: string,
   allowed: readonly string[],
   asStranger: boolean,
-): Promise<HostPath | RunFailure | undefined> {
+): Promise<HostPath | RunFailure> {
   if (!path.startsWith('/') || path.includes('\0')) return refused(path, 'it is not absolute');
   const given = path.replace(/\/+/g, '/').replace(/(.)\/$/, '$1');
   try {
     const real = await realpath(given);
-    const why = closed(real);
+    const why = outOfReach(real, allowed);
     if (why !== undefined) return refused(path, why);
-    if (!allowed.some((folder) => liesIn(folder, real))) {
-      return refused(path, `the operator allows paths in ${allowed.join(', ')} (runners.paths)`);
-    }
     const found = await stat(real);
     if (!found.isFile() && !found.isDirectory()) return refused(path, 'it is neither file nor folder');
     const kept = unreadable(found, asStranger);
     return kept === undefined ? { given, real } : refused(path, kept);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return absent(path, given, allowed);
     return refused(path, message);
   }
 }
@@ -72,8 +90,8 @@ async function realFolders(folders: readonly string[]): Promise<string[]> {
 }
 
 /**
- * What of the declared paths is bound, parents first; what does not exist is passed over. Links are
- * followed before it is decided whether a path lies in `allowed`.
+ * The declared paths as they are bound, parents first; or the failure of the first that must not be, or
+ * that is not there. Links are followed before it is decided whether a path lies in `allowed`.
  */
 export async function hostPaths(
   declared: readonly string[],
@@ -85,7 +103,6 @@ export async function hostPaths(
   const found: HostPath[] = [];
   for (const path of new Set(declared)) {
     const one = await checked(path, folders, asStranger);
-    if (one === undefined) continue;
     if ('kind' in one) return one;
     found.push(one);
   }

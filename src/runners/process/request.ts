@@ -9,7 +9,7 @@ export interface ProcessRequest {
   env?: Readonly<Record<string, string>>;
   /** Put into its private working folder, which it may write and which goes with it; path to content. */
   files?: ReadonlyMap<string, Uint8Array>;
-  /** Files and folders of the host that it may read, absolute; what is not there is passed over. */
+  /** Files and folders of the host that it may read, absolute; one that is not there is refused. */
   paths?: readonly string[];
   /** It may use the network. */
   network: boolean;
