@@ -108,7 +108,11 @@ describe('documents that were written apart', () => {
     await fleet.registerTool(defineTool({ name: 'length', code: '({ subject }) => subject.length' }));
     await fleet.registerValidation(longEnough);
     await fleet.registerSkill(defineSkill({ name: 'texts', tools: ['length', 'long-enough'] }));
-    expect(await fleet.call('length', { subject: 'abc' })).toEqual({ kind: 'value', value: 3 });
+    expect(await fleet.call('length', { subject: 'abc' })).toEqual({
+      kind: 'value',
+      value: 3,
+      readOnly: 'enforced',
+    });
     expect(await fleet.call('long-enough', { subject: 'abc', args: { least: 3 } })).toMatchObject({
       kind: 'verdict',
       verdict: { outcome: 'pass' },

@@ -82,7 +82,7 @@ describe('Given tools that validations could wrap', () => {
     const refused = await refusal(fleet.registerTool({ name: 'count', code: '() => 2', writes: true }));
     expect(refused.code).toBe('INVALID_DOCUMENT');
     expect(refused.problems.map((problem) => problem.split(' ')[0])).toEqual(['BREAKS_WRAPPER']);
-    expect(await fleet.call('count')).toEqual({ kind: 'value', value: 1 });
+    expect(await fleet.call('count')).toEqual({ kind: 'value', value: 1, readOnly: 'enforced' });
   });
 });
 

@@ -61,6 +61,7 @@ describe('Given a tool and validations that wrap it', () => {
     expect(await verdictOf('count-lines', { word: 'TODO' })).toEqual({
       kind: 'value',
       value: { found: 2, lines: 3 },
+      readOnly: 'enforced',
     });
   });
 
@@ -74,6 +75,7 @@ describe('Given a tool and validations that wrap it', () => {
       expect(await verdictOf(name, { word: 'TODO' })).toEqual({
         kind: 'verdict',
         verdict: { outcome, message, data },
+        readOnly: 'enforced',
       });
     },
   );
@@ -244,6 +246,7 @@ describe('Given a chain of three: a validation that wraps one that wraps a tool'
     expect(answer).toEqual({
       kind: 'verdict',
       verdict: { outcome: 'pass', message: 'inverted: TODO by TODO on file/a', data: { found: 2 } },
+      readOnly: 'enforced',
     });
   });
 
