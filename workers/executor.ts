@@ -8,7 +8,7 @@ import {
   openRunners,
 } from '../src/compose.js';
 import type { Need } from '../src/core/registry/needs.js';
-import { isServed, PURE, servesOf } from '../src/core/routing.js';
+import { isServed, PURE, servedBy } from '../src/core/routing.js';
 import { consumerDeps, type Role, startRole } from './lifecycle.js';
 
 /**
@@ -30,6 +30,10 @@ async function within(ms: number, work: Promise<unknown>, onError: (error: Error
   clearTimeout(timer);
 }
 
+/** Where no other worker comes, jobs of runners are taken in any case: as errors, by one that has none. */
+const runnersAtATime = ({ runner_concurrency, unserved }: FleetEngine['config']['worker']): number =>
+  unserved === 'error' ? Math.max(1, runner_concurrency) : runner_concurrency;
+
 async function open(engine: FleetEngine, id: string, runners: OpenedRunners): Promise<Consumer> {
   const { consumePacks } = await import('../queues/consumers.js');
   const { config, store, clock, log, trouble } = engine;
@@ -48,7 +52,7 @@ async function open(engine: FleetEngine, id: string, runners: OpenedRunners): Pr
         };
       },
     },
-    { pure: worker.concurrency, runner: worker.runner_concurrency },
+    { pure: worker.concurrency, runner: runnersAtATime(worker) },
     (job) => executor.run(job),
   );
   return {
@@ -66,6 +70,6 @@ async function open(engine: FleetEngine, id: string, runners: OpenedRunners): Pr
 /** Starts an executor: takes packs, runs their checks, records the results. `given`: runners that are open. */
 export async function startExecutor(engine: FleetEngine, given?: OpenedRunners): Promise<Role> {
   const runners = given ?? (await openRunners(engine.config));
-  const serves = servesOf(runners.serves, engine.config.worker.runner_concurrency);
-  return startRole(engine, 'worker', (id) => open(engine, id, runners), { serves, missing: runners.missing });
+  const served = servedBy(runners, engine.config.worker.runner_concurrency);
+  return startRole(engine, 'worker', (id) => open(engine, id, runners), served);
 }

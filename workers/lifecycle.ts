@@ -1,7 +1,7 @@
 import type { Consumer, ConsumerDeps } from '../queues/consumers.js';
 import { BEAT_MS } from '../src/app/living.js';
 import { type FleetEngine, processName } from '../src/compose.js';
-import type { Need } from '../src/core/registry/needs.js';
+import type { Served } from '../src/core/routing.js';
 import type { RoleName } from '../src/ports/store.js';
 
 export { DEAD_AFTER_MS } from '../src/app/living.js';
@@ -27,14 +27,7 @@ export function consumerDeps({ config, redisUrl, trouble }: FleetEngine): Consum
   };
 }
 
-/** What a worker can run, for its heartbeat and for the log. */
-export interface Served {
-  serves: readonly Need[];
-  /** Why it does not serve the rest. */
-  missing: Readonly<Record<string, string>>;
-}
-
-/** Gives a role its heartbeat and its orderly end. */
+/** Gives a role its heartbeat and its orderly end; `served`: what a worker can run, for its heartbeat and the log. */
 export async function startRole(
   engine: FleetEngine,
   name: RoleName,

@@ -3,6 +3,7 @@ import { Executor } from '../app/execute.js';
 import { PlanExecutor } from '../app/plan/execute.js';
 import { Activations } from '../app/tools/activations.js';
 import { ToolCaller } from '../app/tools.js';
+import { servedBy, servesOf } from '../core/routing.js';
 import type { Store } from '../ports/store.js';
 import { CoalescingMatcher } from '../runners/coalescing-matcher.js';
 import { createMatcher } from '../runners/pattern-matcher.js';
@@ -22,7 +23,7 @@ function callerOf(
   onError: (error: Error) => void = () => {},
 ): ToolCaller {
   const { platform, arch, version } = process;
-  const host = { serves, platform, arch, node: version };
+  const host = { serves: servesOf(serves, config.worker.runner_concurrency), platform, arch, node: version };
   const activations = new Activations({ interpreter, host, onError });
   return new ToolCaller({ interpreter, matcher: matcherOf(config), tools, activations });
 }
@@ -44,8 +45,7 @@ export function createExecutor(
     store: store.evaluations,
     worker,
     poisonousAfter: config.worker.poisonous_after,
-    serves: runners.serves,
-    missing: runners.missing,
+    ...servedBy(runners, config.worker.runner_concurrency),
     unserved: config.worker.unserved,
   };
   const tools = callerOf(config, runners, onError);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Need } from './registry/needs.js';
+import { type Need, RUNNER_KINDS } from './registry/needs.js';
 
 /** What each worker serves that judges what its own process can. */
 export const PURE: Need = 'pure';
@@ -9,6 +9,23 @@ export const GRAPH: Need = 'graph';
 /** What a worker says that it serves; `concurrency` 0: it takes no job of a runner. Sorted. */
 export function servesOf(runners: readonly Need[], concurrency: number): Need[] {
   return concurrency === 0 ? [PURE] : [...new Set([...runners, GRAPH, PURE])].sort();
+}
+
+/** Why a worker that takes no job of a runner serves none of them. */
+export const TAKES_NO_RUNNERS = 'worker.runner_concurrency is 0 in the settings';
+
+/** What a worker can run, and why it does not serve the rest: by need, or by kind of runner. */
+export interface Served {
+  serves: readonly Need[];
+  missing: Readonly<Record<string, string>>;
+}
+
+/** What a worker on a host with these runners says of itself; `concurrency` as for `servesOf`. */
+export function servedBy(host: Served, concurrency: number): { serves: Need[]; missing: Served['missing'] } {
+  const serves = servesOf(host.serves, concurrency);
+  if (concurrency > 0) return { serves, missing: host.missing };
+  const missing = Object.fromEntries([...RUNNER_KINDS, GRAPH].map((kind) => [kind, TAKES_NO_RUNNERS]));
+  return { serves, missing };
 }
 
 /** What a check that needs these must find, all of it on one worker. */

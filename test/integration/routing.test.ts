@@ -179,6 +179,27 @@ describe('a check that no living worker serves', () => {
     expect(await fleet.delayed()).toBe(0);
   });
 
+  onFleet(
+    'is an error at once where the only worker takes no jobs of runners, and nobody else comes',
+    { plans: { error_retries: 0 } },
+    async (fleet) => {
+      const { engine } = fleet;
+      const worker = { runner_concurrency: 0, unserved: 'error' };
+      const config = configWith({ fleet: engine.config.fleet, worker });
+      await fleet.worker(fakeRunners(['command']), { ...engine, config });
+      await fleet.aggregator();
+      await fleet.validating('p', ['a']);
+      await settled(engine.store, 'p');
+      expect(await fleet.results('p')).toMatchObject([
+        {
+          outcome: 'error',
+          message: expect.stringContaining('command (worker.runner_concurrency is 0 in the settings)'),
+          data: { reason: 'no_runner', needs: ['command'] },
+        },
+      ]);
+    },
+  );
+
   onFleet('is told no longer once a worker has come that serves it', SOON, async (fleet) => {
     const { store } = fleet.engine;
     const { run, begun } = hanging();

@@ -8,6 +8,7 @@ import type { ResolvedTool } from '../../core/registry/model.js';
 import { type Need, needsOf, unservedOf } from '../../core/registry/needs.js';
 import type { CheckResult, Outcome, ReadOnly } from '../../core/result.js';
 import { packRows, TextTable } from '../../core/results-codec.js';
+import { requiredBy } from '../../core/routing.js';
 import type { Verdict } from '../../core/validators/validator.js';
 import type { PackAnswer, PackJob } from '../../ports/queue.js';
 import type { EvaluationStore } from '../../ports/store.js';
@@ -150,7 +151,8 @@ export class PlanExecutor {
       const message = `the snapshot ${check.subject.slice(0, 12)} of ${check.resource} is no longer stored`;
       return this.#result(job, errorOf('subject_gone', message), 0);
     }
-    const lacking = unservedOf(needsOf(tool), this.#deps.serves);
+    const needs = job.pack.queue === 'pure' ? [] : requiredBy(needsOf(tool));
+    const lacking = unservedOf(needs, this.#deps.serves);
     if (lacking.length > 0) return this.#result(job, noRunnerVerdict(check, lacking, this.#deps), 0);
     const { verdict, ms, readOnly } = await this.#judged(job, check, tool, snapshot);
     const confirmed = verdict.outcome === 'fail' && check.confirm > 0;

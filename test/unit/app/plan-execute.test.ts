@@ -117,7 +117,7 @@ function opened(call: Call, serving: Partial<Serving> = {}) {
     tools,
     worker: 'w',
     poisonousAfter: 3,
-    serves: ['command', 'pure'],
+    serves: ['command', 'graph', 'pure'],
     unserved: 'wait',
     ...serving,
   });
@@ -357,6 +357,23 @@ describe('a check that needs a runner', () => {
         outcome: 'error',
         data: { reason: 'no_runner', needs: ['mcp:scanner'] },
         message: expect.stringMatching(/local\/scan .*mcp:scanner \(npx is not in PATH\).*sluice doctor/),
+      },
+    ]);
+  });
+
+  it('is an error too where it needs nothing but that such jobs are taken, and this worker takes none', async () => {
+    const missing = { graph: 'it takes none' };
+    const alone = { serves: ['pure'], unserved: 'error' as const, missing };
+    const { executor, blobs, results } = opened(async () => pass, alone);
+    const graph = tool('local/both', { source: 'graph', graph: { nodes: [] } });
+    blobs.set(graph.digest, graph.json);
+    const graphCheck = check(0, { runner: 'runner', version: graph.digest, validation: 'local/both' });
+    await executor.run(runnerJob(), chunkOf([graphCheck]));
+    expect(results()).toMatchObject([
+      {
+        outcome: 'error',
+        data: { reason: 'no_runner' },
+        message: expect.stringContaining('graph (it takes none)'),
       },
     ]);
   });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ManifestEntry } from '../../../src/core/manifest.js';
-import { isServed, lackingOf, servesOf, unservedShape } from '../../../src/core/routing.js';
+import { isServed, lackingOf, servedBy, servesOf, unservedShape } from '../../../src/core/routing.js';
 import { unservedEvent } from '../../../src/core/routing-events.js';
 import { chunkOf } from '../../support/evidence.js';
 import { check, chunkWith, NOW } from './plan/build.js';
@@ -14,6 +14,16 @@ describe('what a worker says that it serves', () => {
     ['pure checks alone, where it takes no job of a runner', ['ansible', 'pure'], 0, ['pure']],
   ])('%s', (_name, runners, concurrency, serves) => {
     expect(servesOf(runners, concurrency)).toEqual(serves);
+  });
+
+  it('goes with the reasons of its host for the rest, and with the setting where it takes no such job', () => {
+    const host = { serves: ['command', 'pure'], missing: { ansible: 'not in PATH' } };
+    expect(servedBy(host, 1)).toEqual({ serves: ['command', 'graph', 'pure'], missing: host.missing });
+    const why = 'worker.runner_concurrency is 0 in the settings';
+    expect(servedBy(host, 0)).toEqual({
+      serves: ['pure'],
+      missing: { ansible: why, command: why, graph: why, mcp: why, plugin: why },
+    });
   });
 });
 
