@@ -1,4 +1,6 @@
+import type { Config } from '../../config/schema.js';
 import type { Need } from '../core/registry/needs.js';
+import { TAKES_NO_RUNNERS } from '../core/routing.js';
 import type { Store } from '../ports/store.js';
 import { GIVE_UP_AFTER_MS } from './role-watch.js';
 
@@ -32,6 +34,13 @@ export function waitingWords({ needs, count, isCut }: Waiting): string {
   const one = count === 1 && !isCut;
   const many = one ? 'an evaluation waits' : `${count}${isCut ? ' or more' : ''} evaluations wait`;
   return `${many} for ${needs.join(' and ')}, which no living worker serves`;
+}
+
+/** What to do about checks that wait for a runner: where these settings keep workers from them, that. */
+export function waitingAdvice({ worker }: Pick<Config, 'worker'>, start: string): string {
+  const elsewhere = `start a worker on a machine that has it (sluice doctor tells): ${start}`;
+  if (worker.runner_concurrency > 0) return elsewhere;
+  return `here ${TAKES_NO_RUNNERS}, so that workers with these take no such check: set it to 1 or more, or ${elsewhere}`;
 }
 
 /**

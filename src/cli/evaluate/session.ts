@@ -9,7 +9,7 @@ import type { RoleName } from '../../ports/store.js';
 import type { Executors } from '../executors.js';
 import { say } from '../output.js';
 import { GIVE_UP_AFTER_MS, RoleWatch, WARN_AFTER_MS } from '../role-watch.js';
-import { UnservedWatch, waitingOf, waitingWords } from '../unserved-watch.js';
+import { UnservedWatch, waitingAdvice, waitingOf, waitingWords } from '../unserved-watch.js';
 
 const LOOK_EVERY_MS = 1000;
 /** Milliseconds between looks at what waits for a runner. */
@@ -148,7 +148,8 @@ export class FleetSession {
     const waiting = await waitingOf(engine.store, batch);
     const answer = this.#unserved.see(now, waiting, decided(), left());
     if (answer === 'fine') return;
-    const where = `Start a worker on a machine that has it (sluice doctor tells): ${startCommand('worker', this.#settings)}`;
+    const advice = waitingAdvice(engine.config, startCommand('worker', this.#settings));
+    const where = advice.charAt(0).toUpperCase() + advice.slice(1);
     if (answer === 'warn') {
       say(`sluice: ${waitingWords(waiting)}. ${where}`);
       return;

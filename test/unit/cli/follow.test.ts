@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { configSchema } from '../../../config/schema.js';
 import { type Following, followPlan } from '../../../src/cli/commands/plan/follow.js';
 import type { Phase } from '../../../src/core/plan/model.js';
 import type { RoleName, UnservedChunk } from '../../../src/ports/store.js';
@@ -16,6 +17,7 @@ function fleet(phases: Phase[], roles: RoleName[] = ALL, answers = true, marks: 
   let looks = 0;
   const reads: [cursor: string, waitMs: number][] = [];
   const engine = {
+    config: configSchema.parse({}),
     clock: { now: () => (now += 2000) },
     store: {
       roster: { alive: async () => roles.map((role) => ({ role, id: role })) },

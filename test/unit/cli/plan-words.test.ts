@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { configSchema } from '../../../config/schema.js';
 import type { CheckHistory, PlanEvaluation } from '../../../src/app/plan/requests.js';
 import { statusDocument } from '../../../src/cli/commands/plan/documents.js';
 import { decidedLines, statusText } from '../../../src/cli/commands/plan/words.js';
 import type { Phase, PlanState } from '../../../src/core/plan/model.js';
 import { IN_PHASE, type Life, NOW, submitted } from '../core/plan/build.js';
+
+const settings = configSchema.parse({});
 
 const planIn = (phase: Phase): PlanState => (IN_PHASE[phase]() as Life).now();
 
@@ -57,7 +60,7 @@ describe('the checks of a plan', () => {
     ...more,
   });
   const textOf = (...checks: CheckHistory[]) =>
-    statusText({ plan: submitted().now(), timeline: [], evaluations: [], checks, unserved: null });
+    statusText({ plan: submitted().now(), timeline: [], evaluations: [], checks, unserved: null }, settings);
 
   it('show their arguments where these alone tell them apart', () => {
     expect(textOf(history())).not.toContain('least');
@@ -77,7 +80,7 @@ describe('a plan that waits for a runner', () => {
   const unserved = { needs: ['ansible', 'command'], since: NOW };
 
   it('says for what, since when, and what to do', () => {
-    const text = statusText({ ...status, unserved });
+    const text = statusText({ ...status, unserved }, settings);
     const since = new Date(NOW).toISOString();
     expect(text).toContain(`waits for ansible and command, which no living worker serves, since ${since}\n`);
     expect(text).toContain('sluice worker');
@@ -85,7 +88,7 @@ describe('a plan that waits for a runner', () => {
   });
 
   it('and says nothing of the kind where nothing is missing', () => {
-    expect(statusText({ ...status, unserved: null })).not.toContain('waits for');
+    expect(statusText({ ...status, unserved: null }, settings)).not.toContain('waits for');
     expect(statusDocument({ ...status, unserved: null }).unserved).toBeNull();
   });
 });

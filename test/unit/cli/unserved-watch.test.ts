@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { UnservedWatch, type Waiting, waitingOf, waitingWords } from '../../../src/cli/unserved-watch.js';
+import { configSchema } from '../../../config/schema.js';
+import {
+  UnservedWatch,
+  type Waiting,
+  waitingAdvice,
+  waitingOf,
+  waitingWords,
+} from '../../../src/cli/unserved-watch.js';
 
 const waiting = (count: number, isCut = false): Waiting => ({ needs: ['ansible'], count, isCut });
 const SECOND = 1000;
@@ -46,6 +53,17 @@ describe('a batch whose checks wait for a runner', () => {
       `2 evaluations wait for ansible and mcp:x, ${rest}`,
     );
     expect(waitingWords(waiting(200, true))).toBe(`200 or more evaluations wait for ansible, ${rest}`);
+  });
+
+  it('is told with what to do: to change the setting first where that is why', () => {
+    const adviceOf = (worker: object) => waitingAdvice(configSchema.parse({ worker }), 'sluice worker');
+    const start = 'start a worker on a machine that has it (sluice doctor tells): sluice worker';
+    expect(adviceOf({})).toBe(start);
+    const advice = adviceOf({ runner_concurrency: 0 });
+    expect(advice).toMatch(
+      /^here worker\.runner_concurrency is 0 in the settings, .*: set it to 1 or more, or /,
+    );
+    expect(advice.endsWith(start)).toBe(true);
   });
 
   it('is told apart from other batches and from plans', async () => {

@@ -15,7 +15,7 @@ const READ_MS = 1000;
 /** Milliseconds between looks at who is alive. */
 const LOOK_EVERY_MS = 1000;
 
-type Watched = Pick<Engine, 'store' | 'clock'>;
+type Watched = Pick<Engine, 'store' | 'clock' | 'config'>;
 
 async function alive({ store, clock }: Watched): Promise<Set<RoleName>> {
   const roles = await store.roster.alive(clock.now() - DEAD_AFTER_MS);
@@ -50,14 +50,14 @@ function roleTeller(engine: Watched, plan: string): (progress: number) => Promis
 }
 
 /** A teller of runners that the plan waits for and nobody has: at once, and every minute. */
-function unservedTeller({ store, clock }: Watched): (plan: PlanState) => Promise<void> {
+function unservedTeller({ store, clock, config }: Watched): (plan: PlanState) => Promise<void> {
   let lookedAt = 0;
   let saidAt = Number.NEGATIVE_INFINITY;
   return async (plan) => {
     const now = clock.now();
     if (now - lookedAt < LOOK_EVERY_MS || now - saidAt < SAY_EVERY_MS) return;
     lookedAt = now;
-    const [waits, then] = unservedLines({ unserved: await unservedFor(store, plan) });
+    const [waits, then] = unservedLines({ unserved: await unservedFor(store, plan) }, config);
     if (waits === undefined) return;
     saidAt = now;
     say(`sluice: plan ${plan.id} ${waits}; ${then}`);

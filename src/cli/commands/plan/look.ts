@@ -42,11 +42,12 @@ export async function withNearest<T>(store: PlanStore, id: string, work: () => P
 
 /** `sluice plan status ID`; answers 0. Throws NOT_FOUND. */
 export async function planStatus(id: string, options: AskerOptions): Promise<number> {
-  const status = await askFleet(options, 'read', ({ engine }) =>
-    withNearest(engine.store.plans, id, () => plansOf(engine).status(id)),
-  );
+  const { status, settings } = await askFleet(options, 'read', async ({ engine }) => {
+    const found = await withNearest(engine.store.plans, id, () => plansOf(engine).status(id));
+    return { status: found, settings: engine.config };
+  });
   if (options.json) await printJson(statusDocument(status));
-  else await print(statusText(status));
+  else await print(statusText(status, settings));
   return 0;
 }
 

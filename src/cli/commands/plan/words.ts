@@ -1,8 +1,10 @@
+import type { Config } from '../../../../config/schema.js';
 import type { CheckHistory, PlanAnswer, PlanEvaluation, PlanStatus } from '../../../app/plan/requests.js';
 import { canonicalJson } from '../../../core/json.js';
 import type { PlanState } from '../../../core/plan/model.js';
 import { plain } from '../../output.js';
 import { tableOf } from '../../table.js';
+import { waitingAdvice } from '../../unserved-watch.js';
 
 const lines = (texts: readonly string[]): string => texts.map((text) => `${plain(text)}\n`).join('');
 const isoTime = (ms: number): string => new Date(ms).toISOString();
@@ -137,17 +139,20 @@ function checksTable({ checks }: PlanStatus): string {
 }
 
 /** What a plan waits for in vain, and what to do about it. */
-export function unservedLines({ unserved }: Pick<PlanStatus, 'unserved'>): string[] {
+export function unservedLines(
+  { unserved }: Pick<PlanStatus, 'unserved'>,
+  settings: Pick<Config, 'worker'>,
+): string[] {
   if (unserved === null) return [];
   const { needs, since } = unserved;
   return [
     `waits for ${needs.join(' and ')}, which no living worker serves, since ${isoTime(since)}`,
-    'start a worker on a machine that has it (sluice doctor tells): sluice worker',
+    waitingAdvice(settings, 'sluice worker'),
   ];
 }
 
-/** Everything that happened to a plan. */
-export function statusText(status: PlanStatus): string {
+/** Everything that happened to a plan; `settings`: what workers on this machine would do. */
+export function statusText(status: PlanStatus, settings: Pick<Config, 'worker'>): string {
   const { plan } = status;
   const { policy } = plan;
   const decided = lastDecided(status);
@@ -156,7 +161,7 @@ export function statusText(status: PlanStatus): string {
   );
   return [
     planLines(plan),
-    lines(unservedLines(status)),
+    lines(unservedLines(status, settings)),
     lines([
       `project ${plan.project ?? 'none'}, attempt ${plan.attempt}`,
       `fixes ${plan.fixes} of ${policy.fixes}, revisions ${plan.revisions} of ${policy.revisions}, ` +
