@@ -11,18 +11,38 @@ export interface Serving {
   missing?: Readonly<Record<string, string>>;
 }
 
-function whyNot(need: Need, { missing = {} }: Pick<Serving, 'missing'>): string {
+const DOCTOR = 'sluice doctor says what this machine lacks';
+
+interface Lack {
+  why: string;
+  /** What to do about it. */
+  advice: string;
+}
+
+function lackOf(need: Need, { missing = {} }: Pick<Serving, 'missing'>): Lack {
   const [kind = need, name] = need.split(':', 2);
   const told = missing[need] ?? missing[name ?? kind] ?? missing[kind];
-  if (told !== undefined) return told.replace(/\.$/, '');
-  if (kind === 'mcp') return `no MCP server ${name} is configured here`;
-  if (kind === 'plugin') return `no plugin ${name} is loaded here`;
-  return `this worker has no runner for ${need}`;
+  if (told !== undefined) return { why: told.replace(/\.$/, ''), advice: DOCTOR };
+  // Only the settings can bring these: of what they do not name, doctor knows nothing.
+  const settings = 'in the settings of the workers';
+  if (kind === 'mcp')
+    return {
+      why: `no MCP server ${name} is configured here`,
+      advice: `name ${name} under mcp_servers ${settings}`,
+    };
+  if (kind === 'plugin')
+    return {
+      why: `no plugin ${name} is loaded here`,
+      advice: `name the module of plugin ${name} under plugins ${settings}`,
+    };
+  return { why: `this worker has no runner for ${need}`, advice: DOCTOR };
 }
 
 /** Failure of a check that needs what this worker lacks, and that nobody else will take. */
 export function noRunner(name: string, lacking: readonly Need[], serving: Serving): RunFailure {
-  const why = lacking.map((need) => `${need} (${whyNot(need, serving)})`).join(', ');
-  const message = `${name} was not run: it needs ${why}; sluice doctor says what this machine lacks`;
+  const lacks = lacking.map((need) => ({ need, ...lackOf(need, serving) }));
+  const why = lacks.map((lack) => `${lack.need} (${lack.why})`).join(', ');
+  const advice = [...new Set(lacks.map((lack) => lack.advice))].join(', and ');
+  const message = `${name} was not run: it needs ${why}; ${advice}`;
   return { kind: 'failure', reason: 'no_runner', message };
 }
