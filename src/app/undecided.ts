@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /** Milliseconds between looks at whether what is being run still matters. */
 export const LOOK_EVERY_MS = 1000;
 
@@ -22,7 +24,10 @@ export async function whileUndecided<T>(
   };
   const timer = setInterval(() => void look(), LOOK_EVERY_MS);
   try {
-    const done = await work(AbortSignal.any([signal, decided.signal]));
+    const either = AbortSignal.any([signal, decided.signal]);
+    // Each run of the pack listens to it.
+    setMaxListeners(0, either);
+    const done = await work(either);
     return decided.signal.aborted ? undefined : done;
   } catch (error) {
     if (decided.signal.aborted && !signal.aborted) return undefined;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Chunk } from '../core/manifest.js';
 import type { Pack } from '../core/packing.js';
 import type { PackAnswer, PackJob, WorkQueue } from '../ports/queue.js';
@@ -16,6 +17,8 @@ export class InlineQueue implements WorkQueue {
 
   constructor(handlers: InlineHandlers) {
     this.#handlers = handlers;
+    // Whatever runs listens to it.
+    setMaxListeners(0, this.#abort.signal);
   }
 
   async enqueue(

@@ -1,3 +1,4 @@
+import { getMaxListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LOOK_EVERY_MS, whileUndecided } from '../../../src/app/undecided.js';
 
@@ -67,6 +68,15 @@ describe('work that matters only while its evaluation is undecided', () => {
   it('throws what the work throws by itself', async () => {
     const broken = () => Promise.reject(new Error('broken'));
     await expect(whileUndecided(async () => false, never, broken)).rejects.toThrow('broken');
+  });
+
+  it('may have any number of runs listen to its signal', async () => {
+    const most = await whileUndecided(
+      async () => false,
+      never,
+      async (signal) => getMaxListeners(signal),
+    );
+    expect(most).toBe(0);
   });
 
   it('goes on over looks that fail or hang', async () => {
