@@ -3,7 +3,7 @@ import type { CallableDocument, ExitMeaning } from '../registry/model.js';
 import { rawOutput } from '../settle.js';
 import type { RunFailure, Verdict } from '../validators/validator.js';
 import { isResult, printedBy } from './printed.js';
-import { lastTellingLine, tailOf } from './tail.js';
+import { lastFailure, lastTellingLine, tailOf } from './tail.js';
 
 /** How a process ended, and what it printed. */
 export interface ProcessLike {
@@ -39,11 +39,8 @@ function meaningOf({ exit_codes = {} }: CallableDocument, code: number): ExitMea
   return given ?? (code === 0 ? 'pass' : code === 1 ? 'fail' : 'error');
 }
 
-/** `what`, and the last line that the command had to say of it. */
-function told(what: string, ...streams: string[]): string {
-  const line = lastTellingLine(...streams);
-  return line === undefined ? what : `${what}: ${line}`;
-}
+const told = (what: string, line: string | undefined): string =>
+  line === undefined ? what : `${what}: ${line}`;
 
 function failed(reason: string, message: string, outcome: ProcessLike): RunFailure {
   const { exitCode, signal, truncated, stdout, stderr } = outcome;
@@ -60,20 +57,20 @@ function failed(reason: string, message: string, outcome: ProcessLike): RunFailu
 function wrongCode(outcome: Ended): RunFailure {
   const { exitCode, stdout, stderr } = outcome;
   const what = `ended with exit code ${exitCode}, which is an error`;
-  return failed('exit_code', told(what, stderr, stdout), outcome);
+  return failed('exit_code', told(what, lastFailure(stderr, stdout)), outcome);
 }
 
 /** Why a process that ended in this way brought nothing; undefined where its exit code has a meaning. */
 function unusable(document: CallableDocument, outcome: ProcessLike): RunFailure | undefined {
   const { exitCode, signal, stdout, stderr } = outcome;
-  if (outcome.timedOut)
-    return failed('deadline', told('was stopped at its deadline', stderr, stdout), outcome);
-  if (exitCode === null)
-    return failed('signal', told(`was ended by ${signal ?? 'a signal'}`, stderr, stdout), outcome);
+  // Whatever failed before: it was at its last line when it was stopped.
+  const last = lastTellingLine(stderr, stdout);
+  if (outcome.timedOut) return failed('deadline', told('was stopped at its deadline', last), outcome);
+  if (exitCode === null) return failed('signal', told(`was ended by ${signal ?? 'a signal'}`, last), outcome);
   const notStarted = Object.hasOwn(document.exit_codes ?? {}, exitCode) ? undefined : NOT_STARTED[exitCode];
   if (notStarted === undefined) return undefined;
   const { reason, what } = notStarted;
-  return failed(reason, told(`exit code ${exitCode}: ${what}`, stderr, stdout), outcome);
+  return failed(reason, told(`exit code ${exitCode}: ${what}`, last), outcome);
 }
 
 const ADVICE =
@@ -104,8 +101,8 @@ function byCode(meaning: 'pass' | 'fail', outcome: Ended): CommandReturn {
   const err = tailOf(stderr);
   const isCut = outcome.truncated || out.cut || err.cut;
   // What failed says why on standard error, what passed sums up on standard output.
-  const streams = meaning === 'pass' ? [stdout, stderr] : [stderr, stdout];
-  const message = told(`exit code ${exitCode}`, ...streams);
+  const line = meaning === 'pass' ? lastTellingLine(stdout, stderr) : lastFailure(stderr, stdout);
+  const message = told(`exit code ${exitCode}`, line);
   const data = {
     exit_code: exitCode,
     stdout: out.text,

@@ -80,6 +80,16 @@ describe('a validation by exit code', () => {
     });
   });
 
+  it('says which test failed', () => {
+    const stdout = 'not ok 1 - adds\n# fail 1\n# duration_ms 534.0\n';
+    const stderr = 'ExperimentalWarning: x\n';
+    const by = (exitCode: number) =>
+      commandReturn(document({ kind: 'validation' }), ended(exitCode, stdout, { stderr }));
+    expect(by(1)).toMatchObject({ verdict: { message: 'exit code 1: not ok 1 - adds' } });
+    expect(by(2)).toMatchObject({ message: 'ended with exit code 2, which is an error: not ok 1 - adds' });
+    expect(by(0)).toMatchObject({ verdict: { message: 'exit code 0: # duration_ms 534.0' } });
+  });
+
   it('keeps the last 8 KiB of each stream, whole characters, and says that it did', () => {
     const stdout = `${'x'.repeat(9_000)}${'€'.repeat(3_000)}`;
     const back = commandReturn(document({ kind: 'validation' }), ended(0, stdout));
