@@ -1,4 +1,7 @@
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { LocalProcesses } from '../../src/runners/process/processes.js';
@@ -62,6 +65,36 @@ describe.concurrent.each(MODES)('a command with sandbox: %s', (sandbox) => {
       sandbox === 'off' ? 'not_started' : 'not_found',
       'not_started',
       'not_found',
+    ]);
+  });
+
+  it('says of a script without its interpreter what is not there', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'scripts-'));
+    const own = join(folder, 'own');
+    await writeFile(own, `#!/bin/sh\nexec /bin/sh "$@"\n`, { mode: 0o755 });
+    const scripts = {
+      crlf: '#!/bin/sh\r\necho hi\r\n',
+      lacking: '#! /not/there -x\n',
+      hidden: `#!${own}\necho hi\n`,
+    };
+    const files = new Map(Object.entries(scripts).map(([name, text]) => [name, Buffer.from(text)]));
+    const said = await Promise.all(
+      Object.keys(scripts).map(async (name) => {
+        const outcome = await runScript([`./${name}`], { settings, files });
+        return outcome.kind === 'failure' ? outcome.message : outcome.stdout;
+      }),
+    );
+    await rm(folder, { recursive: true });
+    const starts = (name: string, interpreter: string, why: string) =>
+      expect.stringMatching(
+        new RegExp(
+          `^the program could not be started: /\\S+/${name} is there, but its first line names the interpreter ${interpreter}${why}`,
+        ),
+      );
+    expect(said).toEqual([
+      starts('crlf', '/bin/sh', ' and ends with CRLF, which counts as part of that name; save it with LF'),
+      starts('lacking', '/not/there', ', which is not there$'),
+      sandbox === 'off' ? 'hi\n' : starts('hidden', own, ', which is not shown by the sandbox; declare its'),
     ]);
   });
 

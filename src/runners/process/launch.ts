@@ -2,6 +2,7 @@ import type { RunFailure } from '../../core/validators/validator.js';
 import { WORK, wrapped } from './bubblewrap.js';
 import { type PrivateFolder, privateFolder, strayFile } from './folder.js';
 import { hostView } from './host.js';
+import { headOf } from './interpreter.js';
 import { pathFolders } from './look-up.js';
 import { MARK_NAME, OWNER } from './owner.js';
 import { hostPaths } from './paths.js';
@@ -24,6 +25,10 @@ export interface Launch {
   /** In the environment of all that the run starts. */
   mark: string;
   sandboxed: boolean;
+  /** Absolute path of the program, as the run sees it. */
+  program: string;
+  /** Its first bytes, for telling why it cannot be started. */
+  head(): Buffer;
   release(): Promise<void>;
   /** Removes its folder when there is no time for `release`. */
   abandon(): void;
@@ -100,7 +105,8 @@ async function inSandbox(
   };
   const abandon = () => folder?.removeNow();
   const env = { [MARK_NAME]: mark };
-  return { ...launch, env, token: tokenOf(mark), mark, sandboxed: true, release, abandon };
+  const head = () => headOf(request.argv[0], program, request.files);
+  return { ...launch, env, token: tokenOf(mark), mark, sandboxed: true, program, head, release, abandon };
 }
 
 /** What npm adds for the time of a script is there or not by how the worker was started. */
@@ -141,6 +147,8 @@ async function onHost(
     token: tokenOf(mark),
     mark,
     sandboxed: false,
+    program,
+    head: () => headOf(request.argv[0], program, request.files),
     release: folder.remove,
     abandon: folder.removeNow,
   };

@@ -4,6 +4,7 @@ import type { RunFailure } from '../../core/validators/validator.js';
 import { readOnlyOf, sandboxTrouble } from './available.js';
 import { CappedOutput } from './capped.js';
 import { endingOf } from './ending.js';
+import { lacksInterpreter } from './interpreter.js';
 import { type Launch, type LaunchRequest, launchOf } from './launch.js';
 import { sweptOnce } from './leftovers.js';
 import type { OpenProcess, Processes, ProcessOutcome, ProcessRequest, RunRequest } from './request.js';
@@ -113,6 +114,13 @@ function failed(reason: string, message: string, output = ''): RunFailure {
   return { kind: 'failure', reason, message, ...data };
 }
 
+/** In better words than those of a shell, to which a script without its interpreter is `not found`. */
+function whyNot(said: string, { program, sandboxed, head }: Launch): string {
+  if (!/not found|No such file/.test(said)) return said;
+  const lacks = lacksInterpreter(head(), sandboxed);
+  return lacks === undefined ? said : `${program} ${lacks}`;
+}
+
 /** Whether the program was never reached, and why. */
 function notStarted(ending: Ending, launch: Launch, stdout: string, stderr: string): RunFailure | undefined {
   if (ending.error !== undefined) {
@@ -122,11 +130,8 @@ function notStarted(ending: Ending, launch: Launch, stdout: string, stderr: stri
   if (at >= 0) {
     const said = stderr.slice(0, at).trim();
     const why = said.replace(/^.*?(?:exec: )?(?:line \d+: |\d+: )(?:exec: )?/s, '');
-    return failed(
-      'not_started',
-      `the program could not be started: ${why || 'its shell gave no reason'}`,
-      said,
-    );
+    const cause = whyNot(why, launch) || 'its shell gave no reason';
+    return failed('not_started', `the program could not be started: ${cause}`, said);
   }
   if (launch.sandboxed && ending.exitCode !== 0 && stdout === '' && /^(?:bwrap|setpriv): /.test(stderr)) {
     return failed('not_started', `the sandbox could not be made: ${stderr.trim().split('\n')[0]}`, stderr);
