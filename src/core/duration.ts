@@ -9,3 +9,10 @@ export function parseDuration(text: string): number | undefined {
   const found = DURATION.exec(text.trim());
   return found === null ? undefined : Math.round(Number(found[1]) * DURATION_UNITS[found[2] as DurationUnit]);
 }
+
+/** Milliseconds as people say them: `250ms`, `10s`, `1.5m`, to a tenth. */
+export function roughDuration(ms: number): string {
+  const tenths = (unit: number) => Math.round((ms / unit) * 10) / 10;
+  if (Math.round(ms) < 1000) return `${Math.round(ms)}ms`;
+  return tenths(1000) < 60 ? `${tenths(1000)}s` : `${tenths(60_000)}m`;
+}

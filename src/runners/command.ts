@@ -19,7 +19,10 @@ export class CommandRunner implements ToolRunner {
     if ('kind' in request) return { outcome: request, readOnly: 'enforced' };
     const outcome = await this.#processes.run(request, signal);
     if (outcome.kind === 'failure') return { outcome, readOnly: 'enforced' };
-    return { outcome: commandReturn(call.document, outcome), readOnly: outcome.readOnly };
+    return {
+      outcome: commandReturn(call.document, { ...outcome, deadlineMs: call.deadlineMs }),
+      readOnly: outcome.readOnly,
+    };
   }
 
   async close(): Promise<void> {}

@@ -1,3 +1,4 @@
+import { roughDuration } from '../duration.js';
 import { isPlainObject } from '../json.js';
 import type { CallableDocument, ExitMeaning } from '../registry/model.js';
 import { rawOutput } from '../settle.js';
@@ -11,6 +12,8 @@ export interface ProcessLike {
   exitCode: number | null;
   signal?: string;
   timedOut: boolean;
+  /** Milliseconds that it had until it was stopped. */
+  deadlineMs: number;
   /** The middle of an output stream was left out. */
   truncated: boolean;
   /** … of standard output, on which results are printed. */
@@ -65,7 +68,10 @@ function unusable(document: CallableDocument, outcome: ProcessLike): RunFailure 
   const { exitCode, signal, stdout, stderr } = outcome;
   // Whatever failed before: it was at its last line when it was stopped.
   const last = lastTellingLine(stderr, stdout);
-  if (outcome.timedOut) return failed('deadline', told('was stopped at its deadline', last), outcome);
+  if (outcome.timedOut) {
+    const what = `was stopped at its deadline, after ${roughDuration(outcome.deadlineMs)}`;
+    return failed('deadline', told(what, last), outcome);
+  }
   if (exitCode === null) return failed('signal', told(`was ended by ${signal ?? 'a signal'}`, last), outcome);
   const notStarted = Object.hasOwn(document.exit_codes ?? {}, exitCode) ? undefined : NOT_STARTED[exitCode];
   if (notStarted === undefined) return undefined;

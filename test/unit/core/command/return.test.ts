@@ -7,6 +7,7 @@ import { normalizeReturn } from '../../../../src/core/settle.js';
 const ended = (exitCode: number, stdout = '', more: Partial<ProcessLike> = {}): ProcessLike => ({
   exitCode,
   timedOut: false,
+  deadlineMs: 10_000,
   truncated: false,
   stdoutTruncated: more.truncated ?? false,
   stdout,
@@ -77,6 +78,20 @@ describe('a validation by exit code', () => {
     expect(passed).toMatchObject({ verdict: { message: 'exit code 0: last of out' } });
     expect(commandReturn(document({ kind: 'validation' }), ended(0))).toMatchObject({
       verdict: { message: 'exit code 0' },
+    });
+  });
+
+  it.each([
+    [200, '200ms'],
+    [999.7, '1s'],
+    [9_993.4, '10s'],
+    [1_500, '1.5s'],
+    [59_970, '1m'],
+    [90_000, '1.5m'],
+  ])('says after how long it was stopped: %d ms are %s', (deadlineMs, text) => {
+    const late = ended(0, 'at work\n', { timedOut: true, exitCode: null, deadlineMs });
+    expect(commandReturn(document({ kind: 'tool' }), late)).toMatchObject({
+      message: `was stopped at its deadline, after ${text}: at work`,
     });
   });
 
