@@ -5,7 +5,10 @@ import { ROOT } from '../support/cli.js';
 import { openShell, type Shell, stepsOf } from '../support/pages.js';
 
 const page = readFileSync(join(ROOT, 'README.md'), 'utf8');
-const section = page.slice(page.indexOf('## Plans: the gate before Apply'), page.indexOf('## Scaling out'));
+const section = page.slice(
+  page.indexOf('## Plans: the gate before Apply'),
+  page.indexOf('## Validations of your own'),
+);
 
 let shell: Shell;
 beforeAll(async () => {

@@ -33,3 +33,19 @@ describe('docs/validators.md', () => {
     }
   }, 300_000);
 });
+
+describe('validations of your own in README.md', () => {
+  it('run as written, from the files that a checkout has', async () => {
+    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+    const section = readme.slice(
+      readme.indexOf('## Validations of your own'),
+      readme.indexOf('## Scaling out'),
+    );
+    const commands = stepsOf(section).flatMap((step) => step.commands);
+    expect(commands.length).toBeGreaterThan(1);
+    for (const { text, exitCode } of commands) {
+      const answer = await shell.run(`cd ../.. && ${text}`);
+      expect({ text, ...answer }).toMatchObject({ exitCode });
+    }
+  }, 60_000);
+});
