@@ -30,10 +30,7 @@ export async function prepareDataFolder(dir: string): Promise<string> {
  * @throws SluiceError IO when it cannot be had, or when someone else made it
  */
 export async function openMeetingPlace(dataFolder: string, env: NodeJS.ProcessEnv): Promise<string> {
-  const uid = process.getuid?.() ?? 0;
-  const name = `sluice-${uid}-${createHash('sha256').update(dataFolder).digest('hex').slice(0, 16)}`;
-  const wanted = join(env.TMPDIR || tmpdir(), name);
-  const folder = Buffer.byteLength(wanted) + 12 > LONGEST_PATH ? join('/tmp', name) : wanted;
+  const folder = meetingPlaceOf(dataFolder, env);
   try {
     await mkdir(folder, { mode: 0o700 });
   } catch (error) {
@@ -41,11 +38,33 @@ export async function openMeetingPlace(dataFolder: string, env: NodeJS.ProcessEn
       throw new SluiceError('IO', `cannot create ${folder} for the private Redis: ${reasonOf(error)}`);
     }
   }
-  const stat = await lstat(folder);
-  if (!stat.isDirectory() || stat.uid !== uid || (stat.mode & 0o077) !== 0) {
+  if (!(await isOwn(folder))) {
     throw new SluiceError('IO', `${folder} is not a folder of this user alone; remove it and try again`);
   }
   return folder;
+}
+
+/** The same where both folders are there; undefined where nobody ever met. Makes nothing. */
+export async function knownMeetingPlace(dir: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  try {
+    const folder = meetingPlaceOf(await realpath(dir), env);
+    return (await isOwn(folder)) ? folder : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const ownId = () => process.getuid?.() ?? 0;
+
+function meetingPlaceOf(dataFolder: string, env: NodeJS.ProcessEnv): string {
+  const name = `sluice-${ownId()}-${createHash('sha256').update(dataFolder).digest('hex').slice(0, 16)}`;
+  const wanted = join(env.TMPDIR || tmpdir(), name);
+  return Buffer.byteLength(wanted) + 12 > LONGEST_PATH ? join('/tmp', name) : wanted;
+}
+
+async function isOwn(folder: string): Promise<boolean> {
+  const stat = await lstat(folder);
+  return stat.isDirectory() && stat.uid === ownId() && (stat.mode & 0o077) === 0;
 }
 
 /** Numbers of the sockets in a meeting place, newest first. A dead guard leaves its number behind. */

@@ -10,6 +10,7 @@ import { SluiceError } from '../core/problem.js';
 import { findRedisBinary } from './binary.js';
 import {
   connectTo,
+  knownMeetingPlace,
   openMeetingPlace,
   prepareDataFolder,
   reasonOf,
@@ -83,6 +84,27 @@ export async function ensurePrivateRedis(
     'IO',
     `the private Redis in ${home} did not answer within ${quiet / 1000} s: ${tailOf(guard?.log)}`,
   );
+}
+
+/**
+ * The private Redis of a folder if it runs, joined as its other users did; else undefined, also when it
+ * is not ready within `deadlineMs`. Starts and makes nothing.
+ */
+export async function runningPrivateRedis({
+  dir = '.sluice',
+  env,
+  deadlineMs = 5_000,
+}: PrivateRedisOptions): Promise<PrivateRedis | undefined> {
+  const place = await knownMeetingPlace(dir, env);
+  const socket = place === undefined ? undefined : await joinGuard(place);
+  if (socket === undefined) return undefined;
+  // One that reads a long file says so again and again.
+  const timer = setTimeout(() => socket.destroy(), deadlineMs);
+  const news = await listen(socket, () => {}, deadlineMs);
+  clearTimeout(timer);
+  if (news?.status === 'ready') return connected(socket, news);
+  socket.destroy();
+  return undefined;
 }
 
 function connected(socket: Socket, news: Extract<GuardMessage, { status: 'ready' }>): PrivateRedis {

@@ -20,7 +20,11 @@ import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SluiceError } from '../../src/core/problem.js';
 import { openMeetingPlace, prepareDataFolder } from '../../src/embedded/meeting-place.js';
-import { ensurePrivateRedis, type PrivateRedis } from '../../src/embedded/private-redis.js';
+import {
+  ensurePrivateRedis,
+  type PrivateRedis,
+  runningPrivateRedis,
+} from '../../src/embedded/private-redis.js';
 import { ROOT } from '../support/cli.js';
 import { bundledProgram } from '../support/program.js';
 
@@ -120,6 +124,20 @@ describe('sharing', () => {
     stranger.disconnect();
     expect(await withClient(redis, (client) => client.config('GET', 'bind'))).toEqual(['bind', '127.0.0.1']);
     expect((await stat(join(dir, 'redis', 'redis.conf'))).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe('joining one that runs', () => {
+  it('finds it, and nothing where none runs: it makes and starts nothing', async () => {
+    const look = () => runningPrivateRedis({ dir, env: process.env });
+    expect(await look()).toBeUndefined();
+    expect(await readdir(base)).toEqual([]);
+    const redis = await open();
+    const joined = await look();
+    expect(joined?.url).toBe(redis.url);
+    await joined?.release();
+    await close(redis);
+    expect(await look()).toBeUndefined();
   });
 });
 
