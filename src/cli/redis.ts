@@ -100,7 +100,7 @@ export function defaultSettings(): Config {
 }
 
 /** Where a private Redis keeps its data. */
-const DATA_FOLDER = '.sluice';
+export const DATA_FOLDER = '.sluice';
 
 /**
  * The Redis that was named (--redis, settings, REDIS_URL), else the private one of this folder,

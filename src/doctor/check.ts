@@ -1,3 +1,4 @@
+import type { Needed } from '../core/registry/needed.js';
 import type { Need } from '../core/registry/needs.js';
 import type { LoadedPlugins } from '../core/registry/plugins.js';
 import type { ServingWorker } from '../core/routing.js';
@@ -7,11 +8,22 @@ import type { UnservedChunk } from '../ports/store.js';
 /** Lists the tools of an MCP server; throws when `signal` is aborted. */
 export type ToolsOfServer = (signal: AbortSignal) => Promise<readonly unknown[] | RunFailure>;
 
-/** What a worker on this machine would serve. */
+/** What this machine has for a worker. */
 export interface HostRunners {
   serves: readonly Need[];
-  /** Why it would not serve the rest. */
+  /** Why it has not the rest. */
   missing: Readonly<Record<string, string>>;
+  /** Why workers with these settings take no job of a runner all the same; absent: they do. */
+  takesNone?: string;
+}
+
+/** What the settings choose to hold tools with. */
+export interface SandboxChoice {
+  sandbox: 'bubblewrap' | 'container' | 'off';
+  /** Whether results of workers on this machine may say that it held. */
+  isEnforced: boolean;
+  /** The settings that demand this of required checks. */
+  demandedBy: readonly string[];
 }
 
 /** What is known of the fleet on the given Redis. */
@@ -22,12 +34,16 @@ export interface FleetFacts {
   waiting: readonly UnservedChunk[];
   /** There may be more of them. */
   isCut: boolean;
+  /** What registered tools and validations need. */
+  needed: readonly Needed[];
 }
 
 /** What doctor looks at. */
 export interface DoctorOptions {
   /** The Redis to look at; without, the one that the private server would be. */
   redisUrl?: string;
+  /** Port of the private one of this folder, where it runs and no other is set. */
+  privatePort?: number;
   /** Folder for local data, as `--dir` of the private Redis; usually `.sluice`. */
   dir: string;
   /** Where PATH is looked up. */
@@ -36,9 +52,11 @@ export interface DoctorOptions {
   mcpServers?: Readonly<Record<string, ToolsOfServer>>;
   /** Loads the plugins of the settings; absent: there are none. */
   plugins?: () => Promise<LoadedPlugins>;
+  /** Absent: bubblewrap, and nothing demands it. */
+  sandbox?: SandboxChoice;
   /** Finds out what this machine can run. */
   host?: () => Promise<HostRunners>;
-  /** Asks the given Redis; may throw. */
+  /** Asks the given Redis, or the private one that runs; may throw. */
   fleet?: () => Promise<FleetFacts>;
 }
 

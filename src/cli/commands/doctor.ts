@@ -3,12 +3,17 @@ import type { Config } from '../../../config/schema.js';
 import { livingWorkers } from '../../app/living.js';
 import { mcpRunnerOf, openRunners, pluginRunnerOf } from '../../compose/runners.js';
 import { systemClock } from '../../compose.js';
-import type { DoctorReport, FleetFacts, HostRunners } from '../../doctor/check.js';
+import { neededBy } from '../../core/registry/needed.js';
+import { TAKES_NO_RUNNERS } from '../../core/routing.js';
+import type { DoctorReport, FleetFacts, HostRunners, SandboxChoice } from '../../doctor/check.js';
 import { runDoctor } from '../../doctor/run.js';
+import { runningPrivateRedis } from '../../embedded/private-redis.js';
+import type { PluginRunner } from '../../runners/plugins/runner.js';
+import { readOnlyOf } from '../../runners/process/available.js';
 import { openRedisStore } from '../../store/redis/index.js';
 import type { FleetOptions } from '../options.js';
 import { plain, print, printJson } from '../output.js';
-import { loadSettings } from '../redis.js';
+import { DATA_FOLDER, loadSettings } from '../redis.js';
 
 /** The findings as a table for people. */
 export function doctorTable({ checks }: DoctorReport): string {
@@ -28,11 +33,26 @@ export function doctorTable({ checks }: DoctorReport): string {
 /** Chunks that wait of which one is told. */
 const WAITING_TOLD = 1000;
 
-/** Plugins have a check of their own, and take long to load. */
-async function hostOf(config: Config): Promise<HostRunners> {
-  const runners = await openRunners({ ...config, plugins: [] });
-  await runners.close();
-  return runners;
+/** Plugins have a check of their own, which tells why one does not load. */
+async function hostOf(config: Config, plugins: PluginRunner): Promise<HostRunners> {
+  const { serves, missing, close } = await openRunners({ ...config, plugins: [] });
+  await close();
+  const { validations } = config.plugins.length === 0 ? { validations: [] } : await plugins.load();
+  return {
+    serves: [...serves, ...validations.map(({ name }) => `plugin:${name}`)],
+    missing,
+    ...(config.worker.runner_concurrency === 0 ? { takesNone: TAKES_NO_RUNNERS } : {}),
+  };
+}
+
+function choiceOf(config: Config): SandboxChoice {
+  const { sandbox } = config;
+  const demands = (['evaluation', 'plans'] as const).filter((part) => config[part].require_enforced);
+  return {
+    sandbox,
+    isEnforced: readOnlyOf({ sandbox }) === 'enforced',
+    demandedBy: demands.map((part) => `${part}.require_enforced`),
+  };
 }
 
 async function fleetOf({ fleet, outbox }: Config, url: string): Promise<FleetFacts> {
@@ -40,7 +60,8 @@ async function fleetOf({ fleet, outbox }: Config, url: string): Promise<FleetFac
   try {
     const workers = await livingWorkers(store, systemClock);
     const waiting = await store.unserved.list(WAITING_TOLD);
-    return { workers, waiting, isCut: waiting.length === WAITING_TOLD };
+    const needed = neededBy(await store.registry.read());
+    return { workers, waiting, isCut: waiting.length === WAITING_TOLD, needed };
   } finally {
     await store.close();
   }
@@ -49,16 +70,27 @@ async function fleetOf({ fleet, outbox }: Config, url: string): Promise<FleetFac
 /** `sluice doctor`; answers 0, or 3 when a finding says that something will not work. */
 export async function doctorCommand(options: FleetOptions): Promise<number> {
   const config = await loadSettings(options);
-  const { redis } = config;
+  const own =
+    config.redis === undefined
+      ? await runningPrivateRedis({ dir: DATA_FOLDER, env: process.env })
+      : undefined;
+  const redis = config.redis ?? own?.url;
   const mcp = mcpRunnerOf(config);
   const mcpServers = Object.fromEntries(
     Object.keys(config.mcp_servers).map((name) => [name, (signal: AbortSignal) => mcp.tools(name, signal)]),
   );
-  const given = redis === undefined ? {} : { redisUrl: redis, fleet: () => fleetOf(config, redis) };
-  const where = { dir: '.sluice', host: () => hostOf(config), ...given };
   const plugins = pluginRunnerOf(config);
-  const looking = runDoctor({ ...where, mcpServers, plugins: () => plugins.load() });
-  const report = await looking.finally(() => Promise.all([mcp.close(), plugins.close()]));
+  const looking = runDoctor({
+    dir: DATA_FOLDER,
+    host: () => hostOf(config, plugins),
+    sandbox: choiceOf(config),
+    ...(config.redis === undefined ? {} : { redisUrl: config.redis }),
+    ...(own === undefined ? {} : { privatePort: own.port }),
+    ...(redis === undefined ? {} : { fleet: () => fleetOf(config, redis) }),
+    mcpServers,
+    plugins: () => plugins.load(),
+  });
+  const report = await looking.finally(() => Promise.all([mcp.close(), plugins.close(), own?.release()]));
   if (options.json) await printJson(report);
   else await print(doctorTable(report));
   return report.status === 'fail' ? 3 : 0;

@@ -1,5 +1,6 @@
 import { type DoctorCheck, ok, warn } from '../check.js';
 import { runCommand } from '../command.js';
+import { judgeChoice } from '../sandbox.js';
 
 /** Pure checks need no sandbox: a warning, never a failure. */
 const REFUSED =
@@ -16,7 +17,8 @@ const TRIAL = [
 
 export const bubblewrapCheck: DoctorCheck = {
   name: 'bubblewrap',
-  async run({ env }) {
+  async run({ env, sandbox }) {
+    if (sandbox !== undefined && sandbox.sandbox !== 'bubblewrap') return judgeChoice(sandbox);
     const version = await runCommand('bwrap', ['--version'], env);
     if (version.missing) {
       return [warn('bwrap is not in PATH', `${REFUSED}: apt-get install bubblewrap, ${CHOICES}.`)];

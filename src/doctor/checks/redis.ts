@@ -3,7 +3,8 @@ import { findRedisBinary } from '../../embedded/binary.js';
 import { type DoctorCheck, type Finding, fail, ok, warn } from '../check.js';
 
 const CONNECT_MS = 5_000;
-const PRIVATE_REDIS = 'The private one of this folder is used; --redis or REDIS_URL names another.';
+const ANOTHER = '--redis or REDIS_URL names another.';
+const PRIVATE_REDIS = `The private one of this folder is used; ${ANOTHER}`;
 const NO_REDIS =
   'Without --redis, REDIS_URL or a redis-server of its own, evaluate judges inline and keeps nothing, and no role can start.';
 
@@ -72,8 +73,10 @@ function shown(url: string): string {
 
 export const redisCheck: DoctorCheck = {
   name: 'redis',
-  async run({ redisUrl, dir, env }) {
+  async run({ redisUrl, privatePort, dir, env }) {
     if (redisUrl === undefined) {
+      if (privatePort !== undefined)
+        return [ok(`no Redis is set; the private one of this folder runs on port ${privatePort}`, ANOTHER)];
       const own = await findRedisBinary(dir, env);
       return [own === undefined ? warn('no Redis is set', NO_REDIS) : ok('no Redis is set', PRIVATE_REDIS)];
     }

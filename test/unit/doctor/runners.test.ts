@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeFleet, judgeHost, runnersCheck } from '../../../src/doctor/checks/runners.js';
+import { judgeFleet, judgeHost, judgeNeeds, runnersCheck } from '../../../src/doctor/checks/runners.js';
 
 const NOW = 1_700_000_000_000;
 const none = { dir: '.sluice', env: {} };
@@ -14,6 +14,52 @@ describe('the runners of a machine', () => {
     expect(judgeHost({ serves: ['pure'], missing: {} })).toMatchObject([
       { found: 'this machine has no runner' },
     ]);
+  });
+});
+
+describe('the runners of a machine whose workers take none of their jobs', () => {
+  it('are named with the setting that keeps them idle', () => {
+    const takesNone = 'worker.runner_concurrency is 0 in the settings';
+    expect(judgeHost({ serves: ['command', 'pure'], missing: {}, takesNone })).toMatchObject([
+      { status: 'ok', found: 'this machine has command' },
+      { status: 'warn', found: `${takesNone}: workers here take no check with a runner` },
+    ]);
+  });
+});
+
+describe('what registered documents need', () => {
+  const host = { serves: ['command', 'pure'], missing: { 'mcp:held': 'no bwrap' } };
+  const workers = [{ worker: 'a', serves: ['ansible', 'pure'] }];
+  const needed = (...needs: string[]) => needs.map((need) => ({ need, by: ['local/a', 'local/b'] }));
+  const found = (...needs: string[]) => judgeNeeds({ workers, needed: needed(...needs) }, host);
+
+  it('is no finding where this machine or a living worker serves it', () => {
+    expect(found('command', 'ansible')).toEqual([]);
+  });
+
+  it.each([
+    ['mcp:scan', 'Name scan under mcp_servers in the settings of the workers, or correct mcp_server'],
+    ['plugin:lint', 'Name the module of plugin lint under plugins in the settings of the workers'],
+    ['mcp:held', 'Checks that need it wait until their deadline'],
+  ])('is told with who needs it and what to do where nobody serves %s', (need, advice) => {
+    expect(found(need)).toEqual([
+      {
+        status: 'warn',
+        found: `${need} is served neither here nor by a living worker; needed by local/a, local/b`,
+        advice: expect.stringContaining(advice),
+      },
+    ]);
+  });
+
+  it('is told of all where workers here take no job of a runner', () => {
+    const idle = { ...host, takesNone: 'so set' };
+    expect(judgeNeeds({ workers: [], needed: needed('command') }, idle)).toHaveLength(1);
+  });
+
+  it('is told twenty times, and then by number', () => {
+    const many = found(...Array.from({ length: 23 }, (_, n) => `mcp:s${n}`));
+    expect(many).toHaveLength(21);
+    expect(many.at(-1)?.found).toBe('3 more needs of registered documents are served by none');
   });
 });
 
