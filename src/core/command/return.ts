@@ -18,6 +18,8 @@ export interface ProcessLike {
   truncated: boolean;
   /** … of standard output, on which results are printed. */
   stdoutTruncated: boolean;
+  /** The key `passed` in quotes stood on standard output, be it in what was left out. */
+  mentionsPassed: boolean;
   stdout: string;
   stderr: string;
 }
@@ -100,6 +102,16 @@ const NO_TEXT = '\ufffd';
 
 const CUT = 'printed more than is kept, so that its JSON is not whole';
 
+const MAYBE_CUT =
+  'printed more than is kept, and a result may be in what was left out: print the result alone and shorter (log to standard error), or say output: exit_code if the exit code is the verdict';
+
+/** Whether a result may have been lost, whole or in part, with what was left out. */
+function mayHaveLostResult({ stdoutTruncated, mentionsPassed, stdout }: Ended): boolean {
+  if (!stdoutTruncated) return false;
+  const text = stdout.trim();
+  return mentionsPassed || text.startsWith('{') || text.endsWith('}');
+}
+
 /** By its exit code alone. */
 function byCode(meaning: 'pass' | 'fail', outcome: Ended): CommandReturn {
   const { exitCode, stdout, stderr } = outcome;
@@ -141,7 +153,11 @@ function ofValidation(document: CallableDocument, outcome: Ended): CommandReturn
   if (printed.kind === 'json' && (output === 'json' || isResult(printed.value)))
     return byResult(printed.value, meaning, outcome);
   const isSilent = printed.kind === 'json' || printed.kind === 'nothing' || printed.kind === 'other';
-  if (output === 'auto' && isSilent) return byCode(meaning, outcome);
+  if (output === 'auto' && isSilent) {
+    // A fail stands: it lets nothing through that the result would have held back.
+    const isDoubtful = meaning === 'pass' && mayHaveLostResult(outcome);
+    return isDoubtful ? failed('truncated', MAYBE_CUT, outcome) : byCode(meaning, outcome);
+  }
   const { reason, message } = NOT_JSON[printed.kind === 'json' ? 'other' : printed.kind];
   return failed(reason, message, outcome);
 }

@@ -1,6 +1,10 @@
 /** Many small chunks would cost more than the bytes in them. */
 const MOST_CHUNKS = 1024;
 
+/** What every structured return has in it, as JSON has it or as Python prints it. */
+const KEYS: readonly Buffer[] = ['"passed"', "'passed'"].map((key) => Buffer.from(key));
+const KEY_BYTES = 8;
+
 /** Head and tail of a stream that may be far larger, in constant memory. */
 export class CappedOutput {
   readonly #half: number;
@@ -9,6 +13,9 @@ export class CappedOutput {
   #tail: Buffer[] = [];
   #tailBytes = 0;
   #dropped = 0;
+  /** The last bytes of what came so far: the key may lie across chunks. */
+  #end: Buffer = Buffer.alloc(0);
+  #mentionsPassed = false;
 
   /** Bytes kept in all, at least 2. */
   constructor(cap: number) {
@@ -16,6 +23,7 @@ export class CappedOutput {
   }
 
   push(chunk: Buffer): void {
+    if (!this.#mentionsPassed) this.#look(chunk);
     const room = this.#half - this.#headBytes;
     if (room > 0) {
       const part = chunk.subarray(0, room);
@@ -30,6 +38,13 @@ export class CappedOutput {
     this.#shorten();
   }
 
+  #look(chunk: Buffer): void {
+    const border = Buffer.concat([this.#end, chunk.subarray(0, KEY_BYTES - 1)]);
+    this.#mentionsPassed = KEYS.some((key) => border.includes(key) || chunk.includes(key));
+    const last = chunk.length < KEY_BYTES ? border : chunk;
+    this.#end = last.subarray(Math.max(0, last.length - KEY_BYTES + 1));
+  }
+
   /** Whole chunks go as soon as what follows them fills the tail; a chunk is 64 KiB at most. */
   #shorten(): void {
     let first = this.#tail[0];
@@ -40,6 +55,11 @@ export class CappedOutput {
       first = this.#tail[0];
     }
     if (this.#tail.length > MOST_CHUNKS) this.#tail = [Buffer.concat(this.#tail)];
+  }
+
+  /** The key `passed` in quotes came by, be it in what was left out. */
+  get mentionsPassed(): boolean {
+    return this.#mentionsPassed;
   }
 
   get truncated(): boolean {

@@ -55,6 +55,7 @@ export class LocalProcesses implements Processes {
       timedOut,
       truncated: stdout.truncated || stderr.truncated,
       stdoutTruncated: stdout.truncated,
+      mentionsPassed: stdout.mentionsPassed,
       stdout: stdout.toString(),
       stderr: stderr.toString(),
       durationMs: performance.now() - started,

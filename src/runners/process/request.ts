@@ -36,6 +36,8 @@ export interface ProcessOutcome {
   truncated: boolean;
   /** … of standard output. */
   stdoutTruncated: boolean;
+  /** The key `passed` in quotes stood on standard output, be it in what was left out. */
+  mentionsPassed: boolean;
   /** UTF-8, with U+FFFD for what is none. */
   stdout: string;
   stderr: string;

@@ -11,6 +11,7 @@ const ENDED: ProcessOutcome = {
   timedOut: false,
   truncated: false,
   stdoutTruncated: false,
+  mentionsPassed: false,
   stdout: 'ok',
   stderr: '',
   durationMs: 1,

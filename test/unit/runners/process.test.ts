@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { commandReturn } from '../../../src/core/command/return.js';
+import type { ToolDocument } from '../../../src/core/registry/model.js';
 import { CappedOutput } from '../../../src/runners/process/capped.js';
 import { endingOf } from '../../../src/runners/process/ending.js';
 import { isInside, strayFile } from '../../../src/runners/process/folder.js';
@@ -17,6 +19,52 @@ describe('output with a cap', () => {
   it('is whole while it fits', () => {
     const output = push(10, ['hello', 'world']);
     expect([output.toString(), output.truncated]).toEqual(['helloworld', false]);
+  });
+
+  it('notes the key of a result however the stream is cut into chunks, be it left out', () => {
+    const sizes = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 });
+    const word = fc.constantFrom('"passed"', "'passed'", '"passe', '"passed', 'passed"', 'passed');
+    fc.assert(
+      fc.property(fc.string(), word, fc.string(), sizes, (before, key, after, lengths) => {
+        const all = Buffer.from(before + key + after);
+        const chunks: Buffer[] = [];
+        for (let at = 0, n = 0; at < all.length; n += 1) {
+          const length = lengths[n % lengths.length] ?? 1;
+          chunks.push(all.subarray(at, at + length));
+          at += length;
+        }
+        expect(push(4, chunks).mentionsPassed).toBe(/"passed"|'passed'/.test(before + key + after));
+      }),
+    );
+  });
+
+  it('never lets a cut turn a result that failed into a pass', () => {
+    const filler = fc.oneof(
+      fc.string(),
+      fc.string().map((text) => `${text}\n`),
+    );
+    const many = fc.array(filler, { maxLength: 20 }).map((parts) => parts.join(''));
+    const result = fc
+      .tuple(many, many)
+      .map(([details, log]) => JSON.stringify({ details, passed: false, log }));
+    fc.assert(
+      fc.property(many, result, many, fc.integer({ min: 2, max: 400 }), (before, failed, after, cap) => {
+        const printed = [before, failed, after].join('\n');
+        const stdout = push(cap, printed.match(/[\s\S]{1,7}/g) ?? []);
+        const back = commandReturn({ kind: 'validation' } as ToolDocument, {
+          exitCode: 0,
+          timedOut: false,
+          deadlineMs: 1,
+          truncated: stdout.truncated,
+          stdoutTruncated: stdout.truncated,
+          mentionsPassed: stdout.mentionsPassed,
+          stdout: stdout.toString(),
+          stderr: '',
+        });
+        const isPass = back.kind === 'verdict' && back.verdict.outcome === 'pass';
+        expect(isPass && stdout.truncated).toBe(false);
+      }),
+    );
   });
 
   it('keeps head and tail and says what is missing', () => {

@@ -10,6 +10,7 @@ const ended = (exitCode: number, stdout = '', more: Partial<ProcessLike> = {}): 
   deadlineMs: 10_000,
   truncated: false,
   stdoutTruncated: more.truncated ?? false,
+  mentionsPassed: stdout.includes('"passed"'),
   stdout,
   stderr: '',
   ...more,
@@ -32,6 +33,33 @@ it('takes a result whose standard error was too much', () => {
   expect(outcomeOf({}, ended(0, PASSED, flooded))).toBe('pass');
   expect(outcomeOf({ output: 'json' }, ended(0, FAILED, flooded))).toBe('fail');
   expect(outcomeOf({}, ended(0, PASSED, { truncated: true }))).toBe('truncated');
+});
+
+describe('a validation whose output was cut', () => {
+  const cut = (stdout: string, mentionsPassed = false) =>
+    ended(0, stdout, { truncated: true, mentionsPassed });
+
+  it.each<[string, ProcessLike, string]>([
+    ['began like a result', cut('{"details": "xx ... yy"'), 'truncated'],
+    ['began like a result after a blank', cut('\n  {"details": "xx ... yy"'), 'truncated'],
+    ['ended like a result', cut('log ... yy"}\n'), 'truncated'],
+    ['had the key of one in what was left out', cut('log ... log', true), 'truncated'],
+    ['was a flood of lines', cut('log ... log'), 'pass'],
+  ])('and %s is no pass unless no result can be lost: %#', (_, process, expected) => {
+    expect(outcomeOf({}, process)).toBe(expected);
+    expect(outcomeOf({ exit_codes: { '0': 'fail', '1': 'pass' } }, { ...process, exitCode: 1 })).toBe(
+      expected,
+    );
+    expect(outcomeOf({ output: 'exit_code' }, process)).toBe('pass');
+    expect(outcomeOf({}, { ...process, exitCode: 1 })).toBe('fail');
+  });
+
+  it('says what to do', () => {
+    const back = commandReturn(document({ kind: 'validation' }), cut('{"details": "xx ... yy"}'));
+    expect(back).toMatchObject({
+      message: expect.stringMatching(/print the result alone.*output: exit_code/),
+    });
+  });
 });
 
 describe('a validation by exit code', () => {
