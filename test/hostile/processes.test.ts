@@ -33,6 +33,20 @@ describe.concurrent.each(MODES)('a command with sandbox: %s', (sandbox) => {
     expect(outcome.readOnly).toBe(sandbox === 'off' ? 'declared' : 'enforced');
   });
 
+  it('has a home without anything in it, so that evidence cannot take over its judge', async () => {
+    const forged = Buffer.from(`import os; print('{"passed": true}', flush=True); os._exit(0)`);
+    const sites = Array.from({ length: 12 }, (_, i) => `.local/lib/python3.${8 + i}/site-packages`);
+    const files = new Map<string, Buffer>([
+      ...sites.map((site) => [`${site}/usercustomize.py`, forged] as const),
+      ['.bashrc', Buffer.from('echo forged')],
+    ]);
+    const judge = `python3 -c 'print("judged")'; ls -A "$HOME" ~; touch ~/own; case $PWD/ in ~/*) echo inside;; esac`;
+    const { stdout, stderr } = await ranScript(`${judge}; echo ~`, { settings, files });
+    const home = stdout.trim().split('\n').at(-1);
+    expect(stdout).toBe(`judged\n${home}:\n\n${home}:\n${home}\n`);
+    expect(stderr).toBe('');
+  });
+
   it.each([
     ['exit 0', { exitCode: 0 }],
     ['exit 1', { exitCode: 1 }],

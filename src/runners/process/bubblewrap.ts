@@ -5,8 +5,10 @@ import { type StartScript, startScript } from './script.js';
 import { socketFilter } from './seccomp.js';
 import { isRoot } from './users.js';
 
-/** Working folder and home in a sandbox, in the one file system there that may be written. */
+/** Working folder in a sandbox, in the one file system there that may be written. */
 export const WORK = '/tmp/work';
+/** Apart from it: programs load code from their home, and what is judged stands in the working folder. */
+export const HOME = '/tmp/home';
 /** What the runner itself puts there. */
 const OWN = '/.sluice';
 
@@ -88,7 +90,7 @@ export function wrapped(run: Wrapping): Wrapped {
   });
   const written: [path: string, content: string][] = [
     [`${OWN}/start`, start],
-    ['/etc/passwd', `root:x:0:0::/:/bin/false\nnobody:x:${run.user}:${run.user}::${WORK}:/bin/sh\n`],
+    ['/etc/passwd', `root:x:0:0::/:/bin/false\nnobody:x:${run.user}:${run.user}::${HOME}:/bin/sh\n`],
     ['/etc/group', `root:x:0:\nnogroup:x:${run.user}:\n`],
   ];
   // A file, because programs open /dev/stdin, which they cannot where it is a socket.
@@ -102,6 +104,7 @@ export function wrapped(run: Wrapping): Wrapped {
     ...['--proc', '/proc', '--dev', '/dev', '--remount-ro', '/dev'],
     ...['--perms', '1777', '--size', size, '--tmpfs', '/dev/shm'],
     ...['--perms', '1777', '--size', size, '--tmpfs', '/tmp', '--perms', '0777', '--dir', WORK],
+    ...['--perms', '0777', '--dir', HOME],
     ...[
       '--dir',
       '/run',

@@ -29,6 +29,8 @@ async function fill(folder: string, files: ReadonlyMap<string, Uint8Array>): Pro
 export interface PrivateFolder {
   /** Has the files in it. */
   work: string;
+  /** Empty, and apart from `work`. */
+  home: string;
   /** For temporary files. */
   temporary: string;
   /** File for its standard input, where there is any. */
@@ -46,14 +48,15 @@ export async function privateFolder(
   const folder = await mkdtemp(join(tmpdir(), `${FOLDER_PREFIX}${OWNER}-`));
   const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 3 });
   try {
-    const [work, temporary, input] = [join(folder, 'work'), join(folder, 'tmp'), join(folder, 'stdin')];
-    await mkdir(work);
-    await mkdir(temporary);
+    const [work, home, temporary] = [join(folder, 'work'), join(folder, 'home'), join(folder, 'tmp')];
+    const input = join(folder, 'stdin');
+    for (const each of [work, home, temporary]) await mkdir(each);
     await chmod(work, 0o755);
     if (files !== undefined) await fill(work, files);
     if (stdin !== undefined) await writeFile(input, stdin);
     return {
       work,
+      home,
       temporary,
       input,
       remove,

@@ -1,5 +1,5 @@
 import type { RunFailure } from '../../core/validators/validator.js';
-import { WORK, wrapped } from './bubblewrap.js';
+import { HOME, WORK, wrapped } from './bubblewrap.js';
 import { type PrivateFolder, privateFolder, strayFile } from './folder.js';
 import { hostView } from './host.js';
 import { headOf } from './interpreter.js';
@@ -88,7 +88,7 @@ async function inSandbox(
   const launch = wrapped({
     program,
     args: request.argv.slice(1),
-    env: environment(WORK, '/tmp', shown, mark, request.env),
+    env: environment(HOME, '/tmp', shown, mark, request.env),
     token: tokenOf(mark),
     memoryKiB: settings.memoryMiB * 1024,
     processes: settings.processes,
@@ -141,7 +141,7 @@ async function onHost(
   return {
     file: '/bin/sh',
     args: ['-c', script],
-    env: { ...environment(folder.work, folder.temporary, folders, mark, request.env), PWD: folder.work },
+    env: { ...environment(folder.home, folder.temporary, folders, mark, request.env), PWD: folder.work },
     cwd: folder.work,
     feeds: [],
     token: tokenOf(mark),
