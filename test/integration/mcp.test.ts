@@ -116,6 +116,31 @@ describe.skipIf(noSandbox !== undefined)('a real server of files, in the sandbox
     expect(await readdir(folder)).toEqual(['report.txt']);
   });
 
+  it('is not called without what its schema requires, and it is said what is missing', async () => {
+    const document = mcpDocument('files', 'read_text_file', {
+      arguments: { path: { from: '/subject/reprot' } },
+    });
+    const call = { ...mcpCall(document, { head: 1 }), subject: { report: file } };
+    const [mapped, bare, whole] = await Promise.all([
+      runner.run(call, new AbortController().signal),
+      run('files', 'read_text_file', { head: 1 }),
+      runner.run({ ...call, subject: { reprot: file } }, new AbortController().signal),
+    ]);
+    const requires =
+      'local/read_text_file was not called: the tool "read_text_file" of the MCP server files requires the argument "path", which';
+    expect(mapped.outcome).toEqual({
+      kind: 'failure',
+      reason: 'arguments',
+      message: `${requires} comes from /subject/reprot, where nothing is: /subject has report; did you mean /subject/report?`,
+    });
+    expect(bare.outcome).toEqual({
+      kind: 'failure',
+      reason: 'arguments',
+      message: `${requires} is not among those of the call: head`,
+    });
+    expect(whole.outcome).toMatchObject({ kind: 'value', value: { content: 'three lines' } });
+  });
+
   it('says in its own words what it cannot find', async () => {
     const { outcome } = await run('files', 'read_text_file', { path: '/etc/passwd' });
     expect(outcome).toMatchObject({

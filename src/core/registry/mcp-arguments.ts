@@ -27,11 +27,19 @@ export const mcpArgumentsField = z
   );
 
 /** What a tool was called with. */
-interface Given {
+export interface CallOf {
   args: JsonObject;
   subject: unknown;
   resource: string | null;
   slot: string | null;
+}
+
+/** What pointers lead into: all of a call that is there. */
+export function rootOf({ args, subject, resource, slot }: CallOf): JsonObject {
+  const known = Object.entries({ args, subject, resource, slot }).filter(
+    ([, each]) => each !== null && each !== undefined,
+  );
+  return Object.fromEntries(known) as JsonObject;
 }
 
 /**
@@ -39,10 +47,9 @@ interface Given {
  * others go on as they are. An argument that a pointer uses goes where the mapping says alone, and what
  * is not there is left out.
  */
-export function mcpArguments(mapping: Readonly<Record<string, GraphValue>>, given: Given): JsonObject {
-  const { args, subject, resource, slot } = given;
-  const known = Object.entries({ args, subject, resource, slot }).filter(([, each]) => each !== null);
-  const root = Object.fromEntries(known);
+export function mcpArguments(mapping: Readonly<Record<string, GraphValue>>, given: CallOf): JsonObject {
+  const { args } = given;
+  const root = rootOf(given);
   const used = new Set(Object.values(mapping).flatMap((each) => argumentIn(each) ?? []));
   const rest = Object.entries(args).filter(([name]) => !Object.hasOwn(mapping, name) && !used.has(name));
   const mapped = Object.entries(mapping).flatMap(([name, each]): [string, Json][] => {

@@ -1,3 +1,4 @@
+import { missingArguments } from '../../core/mcp/required.js';
 import { toolOutput } from '../../core/mcp/result.js';
 import { findTool, type McpTool, notReadOnly } from '../../core/mcp/tool.js';
 import { nearestName } from '../../core/problem.js';
@@ -133,7 +134,7 @@ export class McpRunner implements ToolRunner {
   }
 
   async #call(session: McpSession, call: ToolRun, limit: Limit): Promise<ToolOutput> {
-    const { document, args, subject, resource, slot } = call;
+    const { document } = call;
     const name = document.mcp_tool_name ?? '';
     limit.stage = 'it had not listed its tools';
     const tool = await this.#tool(session, name, limit.signal);
@@ -141,7 +142,9 @@ export class McpRunner implements ToolRunner {
     const refusal = notReadOnly(document, tool);
     if (refusal !== undefined) return refusal;
     limit.stage = `its tool "${name}" had not answered`;
-    const given: JsonObject = mcpArguments(document.arguments ?? {}, { args, subject, resource, slot });
+    const given: JsonObject = mcpArguments(document.arguments ?? {}, call);
+    const missing = missingArguments(document, tool, given, call);
+    if (missing !== undefined) return missing;
     const output = toolOutput(name, await session.call(name, given, limit.signal));
     return isValidation(document) && output.kind === 'value' ? ofBoundedSize(name, output) : output;
   }
