@@ -7,10 +7,14 @@ type Files = Map<string, Uint8Array>;
 /** The folder of a working folder that no snapshot reaches: nothing of the evidence stands beside its judge there. */
 const JUDGES = '.sluice/';
 
-function bytesOf(content: unknown): Uint8Array | undefined {
+/** The bytes of a file, or what is wrong with it. */
+function bytesOf(content: unknown): Uint8Array | string {
   if (typeof content === 'string') return Buffer.from(content);
   const base64 = isPlainObject(content) ? content.base64 : undefined;
-  return typeof base64 === 'string' ? Buffer.from(base64, 'base64') : undefined;
+  if (typeof base64 !== 'string') return 'is neither a text nor {base64: …}';
+  const bytes = Buffer.from(base64, 'base64');
+  // Decoding stops at what is none, and an empty file would be judged.
+  return bytes.toString('base64') === base64 ? bytes : 'has content that is no base64';
 }
 
 /** Files of the snapshot of a folder by path, or why it is none. */
@@ -23,9 +27,11 @@ function snapshotFiles(subject: unknown): { files: Files } | { message: string }
     const problem = filePathProblem(path);
     if (problem !== undefined) return { message: `the file ${JSON.stringify(path)} ${problem}` };
     const bytes = bytesOf(content);
-    if (bytes === undefined)
-      return { message: `the file ${JSON.stringify(path)} is neither a text nor {base64: …}` };
-    files.set(normalBundlePath(path), bytes);
+    if (typeof bytes === 'string') return { message: `the file ${JSON.stringify(path)} ${bytes}` };
+    const normal = normalBundlePath(path);
+    if (files.has(normal))
+      return { message: `the file ${JSON.stringify(path)} is the path of another file: ${normal}` };
+    files.set(normal, bytes);
   }
   return { files };
 }

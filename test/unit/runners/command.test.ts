@@ -173,6 +173,11 @@ describe('a command over a folder', () => {
     ['an object without files', { a: 1 }],
     ['files that are a list', { files: [] }],
     ['a path out of the folder', { files: { '../x': '' } }],
+    ['one path twice', { files: { b: '1', './b': '2' } }],
+    ['one path twice, over a folder', { files: { 'a/../b': '1', b: '2' } }],
+    ['content that is no base64', { files: { b: { base64: '!!!' } } }],
+    ['content that is base64 in part', { files: { b: { base64: 'YWJj!!!!' } } }],
+    ['base64 without its end', { files: { b: { base64: 'YQ' } } }],
     ['an absolute path', { files: { '/etc/passwd': '' } }],
     ['a content that is none', { files: { a: 1 } }],
   ])('is not run on %s', async (_, subject) => {
