@@ -19,6 +19,7 @@ const servers: Record<string, McpServerSettings> = {
   never: byHand('never'),
   dies: byHand('dies'),
   endless: byHand('endless'),
+  lacks: byHand('lacks'),
   greets: byHand('greets'),
   absent: byHand('good', { command: ['no-such-program'] }),
   unset: byHand('good', { env_from: { TOKEN: 'SLUICE_TEST_UNSET' } }),
@@ -125,6 +126,15 @@ describe.skipIf(noSandbox !== undefined).concurrent('a server that', () => {
       });
     expect(outcomes.at(-1)).toMatchObject({
       message: expect.stringMatching(/; it is tried again in [1-5] s$/),
+    });
+  });
+
+  it('lacks a package is told what it may read', async () => {
+    expect(await call('lacks', 'echo')).toMatchObject({
+      reason: 'mcp_not_started',
+      message: expect.stringMatching(
+        /^the MCP server lacks ended with exit code 1 before it was ready; it said: Error: Cannot find module '@somebody\/package'; in the sandbox it reads only what is under its paths \(mcp_servers\.lacks\.paths in the settings\)/,
+      ),
     });
   });
 

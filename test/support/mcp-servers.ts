@@ -57,6 +57,7 @@ const acts = {
   deep: (id) => process.stdout.write('{"jsonrpc":"2.0","id":' + id +
     ',"result":{"content":[],"structuredContent":{"a":' + '['.repeat(1e5) + ']'.repeat(1e5) + '}}}\\n'),
 };
+if (kind === 'lacks') require('@somebody/package');
 if (kind === 'dies') { process.stderr.write('no licence found\\n'); process.exit(7); }
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line);

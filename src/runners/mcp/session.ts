@@ -5,10 +5,12 @@ import type { McpTool } from '../../core/mcp/tool.js';
 import type { JsonObject } from '../../core/registry/model.js';
 import type { ReadOnly } from '../../core/result.js';
 import type { RunFailure } from '../../core/validators/validator.js';
+import { isRoot } from '../process/users.js';
 import { type Connection, Noise } from './connection.js';
+import { lastWords } from './last-words.js';
 import { cancellable, listTools, type Types } from './requests.js';
 import { mcpFailure } from './settings.js';
-import { evidenceOf, lastWords, type Trouble, troubleOf, whyNotStarted } from './trouble.js';
+import { evidenceOf, type Trouble, troubleOf, whyNotStarted } from './trouble.js';
 
 /** Milliseconds in which a server must be ready, or list its tools. */
 const START_MS = 30_000;
@@ -75,7 +77,7 @@ export class McpSession {
       const message = why ?? (await whyNotStarted(error, { connection, types, isOver }));
       await session.stop();
       const said = connection.evidence();
-      const told = `the MCP server ${server} ${message}${lastWords(said)}`;
+      const told = `the MCP server ${server} ${message}${lastWords(said, server, isRoot())}`;
       return mcpFailure(connection.startReason, told, evidenceOf(said, noise));
     }
   }

@@ -30,12 +30,6 @@ export function evidenceOf(stderr: string, { count, first }: Noise): Record<stri
   return stderr === '' && count === 0 ? undefined : { ...raw, ...noise };
 }
 
-/** The last line that a server wrote for people. */
-export function lastWords(stderr: string): string {
-  const line = stderr.trim().split('\n').at(-1)?.trim() ?? '';
-  return line === '' ? '' : `; it said last: ${line.slice(0, 200)}`;
-}
-
 /** A connection that is over tells why itself. */
 async function lostBy(
   error: unknown,
