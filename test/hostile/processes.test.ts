@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { LocalProcesses } from '../../src/runners/process/processes.js';
 import { noSandbox, ranScript, runScript, SETTINGS } from '../support/sandboxed.js';
@@ -109,6 +111,28 @@ describe.concurrent.each(MODES)('a command with sandbox: %s', (sandbox) => {
       starts('crlf', '/bin/sh', ' and ends with CRLF, which counts as part of that name; save it with LF'),
       starts('lacking', '/not/there', ', which is not there$'),
       sandbox === 'off' ? 'hi\n' : starts('hidden', own, ', which is not shown by the sandbox; declare its'),
+    ]);
+  });
+
+  it('is a failure when one of its arguments is longer than the host takes', async () => {
+    expect(await runScript(['echo', 'x'.repeat(200_000)], { settings })).toMatchObject({
+      reason: 'not_started',
+      message: expect.stringMatching(/could not be started: .*argument list too long/i),
+    });
+  });
+
+  it('is a failure when the worker has no descriptor left, and starts when it has', async () => {
+    const worker = new URL('../support/starved-worker.ts', import.meta.url).pathname;
+    const command = 'ulimit -n 100; exec "$@"';
+    const argv = ['-c', command, 'sh', process.execPath, '--import', 'tsx', worker, sandbox];
+    const { stdout } = await promisify(execFile)('sh', argv);
+    const starved = { kind: 'failure', message: expect.stringContaining('too many open files') };
+    const fed = expect.objectContaining({ kind: 'process', exitCode: 0 });
+    expect(JSON.parse(stdout)).toEqual([
+      { ...starved, reason: sandbox === 'off' ? 'not_started' : 'no_sandbox' },
+      fed,
+      { ...starved, reason: 'not_started' },
+      fed,
     ]);
   });
 

@@ -34,7 +34,7 @@ async function trial(): Promise<string | undefined> {
 /** Long enough for a host that is busy. */
 const TRIAL_MS = 20_000;
 
-/** What a sandbox that does nothing said when it failed. */
+/** What a sandbox that does nothing said when it failed; why it could not be tried may be over soon. */
 async function tryOnce(): Promise<string | undefined> {
   const user = sandboxUser();
   const launch = wrapped({
@@ -58,12 +58,13 @@ async function tryOnce(): Promise<string | undefined> {
   const trial = new StartedProcess(start, 'ignore', 0);
   const timer = setTimeout(() => trial.kill(), TRIAL_MS);
   const said = new CappedOutput(1024);
-  trial.child.stdout?.resume();
-  trial.child.stderr?.on('data', (chunk: Buffer) => said.push(chunk));
+  trial.child?.stdout?.resume();
+  trial.child?.stderr?.on('data', (chunk: Buffer) => said.push(chunk));
   const { exitCode, signal, error } = await trial.ended;
   clearTimeout(timer);
   if (exitCode === 0) return undefined;
-  return error?.message ?? (said.toString().trim().split('\n')[0] || `it ended with ${signal ?? exitCode}`);
+  if (error !== undefined) tried.delete('bubblewrap');
+  return error ?? (said.toString().trim().split('\n')[0] || `it ended with ${signal ?? exitCode}`);
 }
 
 let container: boolean | undefined;

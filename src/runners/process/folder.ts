@@ -40,13 +40,26 @@ export interface PrivateFolder {
   removeNow(): void;
 }
 
+/** Those of ended runs that could not be removed, as when no descriptor was left to look into them. */
+const unremoved = new Set<string>();
+
+/** Never rejects: what stays is tried again when the next one goes. */
+async function remove(folder: string): Promise<void> {
+  unremoved.add(folder);
+  for (const each of [...unremoved]) {
+    await rm(each, { recursive: true, force: true, maxRetries: 3 }).then(
+      () => unremoved.delete(each),
+      () => undefined,
+    );
+  }
+}
+
 /** A folder for one run, which this user alone may enter. */
 export async function privateFolder(
   files?: ReadonlyMap<string, Uint8Array>,
   stdin?: string,
 ): Promise<PrivateFolder> {
   const folder = await mkdtemp(join(tmpdir(), `${FOLDER_PREFIX}${OWNER}-`));
-  const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 3 });
   try {
     const [work, home, temporary] = [join(folder, 'work'), join(folder, 'home'), join(folder, 'tmp')];
     const input = join(folder, 'stdin');
@@ -59,11 +72,11 @@ export async function privateFolder(
       home,
       temporary,
       input,
-      remove,
+      remove: () => remove(folder),
       removeNow: () => rmSync(folder, { recursive: true, force: true }),
     };
   } catch (error) {
-    await remove();
+    await remove(folder);
     throw error;
   }
 }

@@ -34,8 +34,8 @@ export class LocalProcesses implements Processes {
     const process = new StartedProcess(launch, 'ignore', this.#settings.graceMs);
     const cap = request.outputCap ?? this.#settings.outputCap;
     const [stdout, stderr] = [new CappedOutput(cap), new CappedOutput(cap)];
-    process.child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
-    process.child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk));
+    process.child?.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
+    process.child?.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk));
     let timedOut = false;
     const timer = setTimeout(() => {
       timedOut = true;
@@ -67,19 +67,19 @@ export class LocalProcesses implements Processes {
     const launch = await this.#launch(request);
     if ('kind' in launch) return launch;
     const process = new StartedProcess(launch, 'pipe', this.#settings.graceMs);
-    const { pid, stdin, stdout, stderr } = process.child;
-    if (pid === undefined || stdin === null || stdout === null) {
+    const { child } = process;
+    if (!child?.pid || !child.stdin || !child.stdout) {
       return (
         notStarted(await process.ended, launch, '', '') ?? failed('not_started', 'it ended before it began')
       );
     }
     const said = new CappedOutput(STDERR_TAIL);
-    stderr?.on('data', (chunk: Buffer) => said.push(chunk));
+    child.stderr?.on('data', (chunk: Buffer) => said.push(chunk));
     return {
-      pid,
+      pid: child.pid,
       readOnly: this.#readOnly(request),
-      stdin,
-      stdout,
+      stdin: child.stdin,
+      stdout: child.stdout,
       stderr: () => said.toString().replaceAll(`${launch.token}\n`, ''),
       ended: process.ended.then(endingOf),
       async stop() {
@@ -125,7 +125,7 @@ function whyNot(said: string, { program, sandboxed, head }: Launch): string {
 /** Whether the program was never reached, and why. */
 function notStarted(ending: Ending, launch: Launch, stdout: string, stderr: string): RunFailure | undefined {
   if (ending.error !== undefined) {
-    return failed('not_started', `the process could not be started: ${ending.error.message}`);
+    return failed('not_started', `the process could not be started: ${ending.error}`);
   }
   const at = stderr.lastIndexOf(launch.token);
   if (at >= 0) {
