@@ -114,6 +114,26 @@ describe('registering', () => {
     expect(JSON.parse((await sluice('validation list --json')).stdout)).toEqual({ validations: [] });
   });
 
+  it('says which commands get the snapshot on standard input alone, unless that is meant', async () => {
+    const script = 'command: [node, --test]';
+    const add = (sluice: Sluice) => sluice('validation add -');
+    const sluice = onFleet(
+      [
+        `name: open\n${script}`,
+        `name: in-folder\n${script}\nsnapshot_files: true`,
+        `name: meant\n${script}\nsnapshot_files: false`,
+        `kind: tool\nname: plain\n${script}`,
+        'name: code\ncode: "() => ({ passed: true })"',
+      ].join('\n---\n'),
+    );
+    const added = await add(sluice);
+    const note =
+      "sluice: local/open gets the snapshot on standard input alone; snapshot_files: true puts a folder's files in its working folder (snapshot_files: false says that this is meant)\n";
+    expect(added).toMatchObject({ exitCode: 0, stderr: note });
+    expect(await add(sluice)).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(parse((await sluice('validation show meant')).stdout)).toMatchObject({ snapshot_files: false });
+  });
+
   it('shows a document as YAML with its attachments, and removes both in one step', async () => {
     const sluice = await registered();
     const id = (await sluice('validation attach doc long-enough --actor ann')).stdout.trim();

@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import { registryOf } from '../../../compose.js';
+import { isPlainObject } from '../../../core/json.js';
 import { SluiceError } from '../../../core/problem.js';
 import { builtInTools } from '../../../core/registry/built-in.js';
 import {
@@ -9,6 +10,7 @@ import {
   type RegistryDocument,
   type RegistryEntry,
 } from '../../../core/registry/model.js';
+import type { GivenDocument } from '../../../core/registry/register.js';
 import { documentView } from '../../../core/registry/view.js';
 import { readDocuments } from '../../../inputs/documents.js';
 import { type AskerOptions, askFleet, withFleet } from '../../asker.js';
@@ -21,6 +23,16 @@ const SHORT = 12;
 const DESCRIPTION = 60;
 
 const shortVersion = (version: string) => (version === '' ? 'built in' : version.slice(0, SHORT));
+
+const ON_INPUT_ALONE =
+  "gets the snapshot on standard input alone; snapshot_files: true puts a folder's files in its working folder (snapshot_files: false says that this is meant)";
+
+/** Whether it is a validation that runs a command which, unless it is told, finds no file of a folder: a test suite passes so. */
+function readsInputAlone(given: GivenDocument | undefined): boolean {
+  if (given === undefined || !isPlainObject(given.value)) return false;
+  const { kind = given.kind, command, snapshot_files } = given.value;
+  return kind === 'validation' && command !== undefined && snapshot_files === undefined;
+}
 
 /** `sluice tool|validation|skill add FILE…`; answers 0. Throws INVALID_DOCUMENT with every problem. */
 export async function addDocuments(
@@ -44,6 +56,9 @@ export async function addDocuments(
       }
     },
   );
+  for (const [i, { name, status }] of registered.entries()) {
+    if (status !== 'unchanged' && readsInputAlone(read?.given[i])) say(`sluice: ${name} ${ON_INPUT_ALONE}`);
+  }
   if (options.json) {
     await printJson({ registered });
     return 0;
