@@ -18,7 +18,14 @@ import { createMatcher } from '../../src/runners/pattern-matcher.js';
 import { LocalProcesses } from '../../src/runners/process/processes.js';
 import { QuickJsInterpreter } from '../../src/runners/quickjs.js';
 import { runSluice } from '../support/cli.js';
-import { byHand, EVERYTHING_HTTP, filesystemServer, mcpCall, mcpDocument } from '../support/mcp-servers.js';
+import {
+  byHand,
+  EVERYTHING_HTTP,
+  filesystemServer,
+  httpServer,
+  mcpCall,
+  mcpDocument,
+} from '../support/mcp-servers.js';
 import { noSandbox, SETTINGS } from '../support/sandboxed.js';
 import { newTraces, type Traces, traces } from '../support/traces.js';
 
@@ -88,6 +95,49 @@ afterAll(async () => {
 
 const run = (server: string, tool: string, args: JsonObject, more = {}, deadlineMs = 20_000) =>
   runner.run(mcpCall(mcpDocument(server, tool, more), args, deadlineMs), new AbortController().signal);
+
+describe.skipIf(noSandbox !== undefined)('a server that was given a secret', () => {
+  const SECRET = 'correct "horse" battery';
+  const env = { SLUICE_TEST_SECRET: SECRET, SLUICE_TEST_HEADER: `Bearer ${SECRET}` };
+  const told = async (own: McpRunner, server: string, how: string) => {
+    const call = mcpCall(mcpDocument(server, 'leak'), { how });
+    const { outcome } = await own.run(call, new AbortController().signal);
+    const text = JSON.stringify(outcome);
+    // What follows may be cut off.
+    expect(text).toContain('[red');
+    expect(text).not.toMatch(/corr|horse/);
+    return outcome;
+  };
+
+  it('cannot put it into anything that it says', async () => {
+    const hands = byHand('good', { env_from: { TOKEN: 'SLUICE_TEST_SECRET' } });
+    const own = new McpRunner({ hands }, new LocalProcesses(SETTINGS), env);
+    try {
+      const hidden = { passed: false, message: '[redacted]', data: { '[redacted]': ['[redacted]'] } };
+      expect(await told(own, 'hands', 'value')).toEqual({ kind: 'value', value: hidden });
+      expect(await told(own, 'hands', 'text')).toEqual({ kind: 'value', value: { secret: '[redacted]' } });
+      for (const how of ['tool_error', 'error', 'died', 'noise'])
+        expect(await told(own, 'hands', how)).toMatchObject({ kind: 'failure' });
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('cannot put it into a refusal over HTTP', async () => {
+    const server = await httpServer(({ headers }, response) => {
+      response.writeHead(500).end(`${'x'.repeat(100)} ${headers.authorization?.replace('Bearer ', '')}`);
+    });
+    const headers_from = { Authorization: 'SLUICE_TEST_HEADER' };
+    const settings = { url: server.url, headers: {}, headers_from, sessions: 1 };
+    const own = new McpRunner({ remote: settings }, new LocalProcesses(SETTINGS), env);
+    try {
+      expect(await told(own, 'remote', 'value')).toMatchObject({ kind: 'failure' });
+    } finally {
+      await own.close();
+      await server.close();
+    }
+  });
+});
 
 describe.skipIf(noSandbox !== undefined)('a real server of files, in the sandbox', () => {
   it('reads a file of the folder that it was given', async () => {
@@ -297,7 +347,7 @@ describe.skipIf(noSandbox !== undefined).concurrent('on the command line', () =>
     const { stdout } = await runSluice(['doctor', '--json', '--config', file]);
     const found = JSON.parse(stdout).checks.filter(({ name }: { name: string }) => name === 'mcp');
     expect(found).toMatchObject([
-      { status: 'ok', found: expect.stringMatching(/^the MCP server hand lists 18 tools, after \d+ ms$/) },
+      { status: 'ok', found: expect.stringMatching(/^the MCP server hand lists 19 tools, after \d+ ms$/) },
       { status: 'warn', found: expect.stringContaining('no licence found') },
     ]);
   });

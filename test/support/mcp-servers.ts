@@ -11,7 +11,7 @@ const SOURCE = `
 const kind = process.argv[1];
 const readOnly = { readOnlyHint: true };
 const names = ['echo', 'die', 'late', 'flood', 'garbage', 'wrong_id', 'giant', 'rubbish', 'refuse', 'tool_error',
-  'no_output', 'deaf', 'stuck', 'change', 'cancelled', 'deep'];
+  'no_output', 'deaf', 'stuck', 'change', 'cancelled', 'deep', 'leak'];
 let tools = names.map((name) => ({ name, inputSchema: { type: 'object' }, annotations: readOnly }));
 tools.push({ name: 'silent', inputSchema: { type: 'object' } });
 tools.push({ name: 'write', inputSchema: { type: 'object' }, annotations: { readOnlyHint: false } });
@@ -54,6 +54,16 @@ const acts = {
     answer(id, fine(args));
   },
   cancelled: (id) => answer(id, { passed: true, message: 'fine', data: { cancelled } }),
+  leak(id, { how }) {
+    const secret = process.env.TOKEN;
+    const content = [{ type: 'text', text: 'x'.repeat(495) + secret }];
+    if (how === 'value') answer(id, { passed: false, message: secret, data: { [secret]: [secret] } });
+    if (how === 'text') send({ id, result: { content: [{ type: 'text', text: JSON.stringify({ secret }) }] } });
+    if (how === 'tool_error') send({ id, result: { isError: true, content } });
+    if (how === 'error') send({ id, error: { code: -32602, message: 'no ' + secret } });
+    if (how === 'died') process.stderr.write('x'.repeat(195) + secret + '\\n', () => process.exit(3));
+    if (how === 'noise') process.stdout.write('x'.repeat(195) + secret + '\\n', () => process.exit(3));
+  },
   deep: (id) => process.stdout.write('{"jsonrpc":"2.0","id":' + id +
     ',"result":{"content":[],"structuredContent":{"a":' + '['.repeat(1e5) + ']'.repeat(1e5) + '}}}\\n'),
 };

@@ -1,6 +1,7 @@
 import { isPlainObject } from '../json.js';
 import { rawOutput } from '../settle.js';
 import type { RunFailure } from '../validators/validator.js';
+import { noSecrets, type Secrets } from './secrets.js';
 
 /** What `tools/call` answered, as far as the protocol’s schema goes. */
 export interface McpCallResult {
@@ -73,19 +74,20 @@ function objectIn(content: McpCallResult['content']): Record<string, unknown> | 
 /**
  * What an MCP tool returned: its structured content where there is some, else the object that its one
  * text is as JSON, else its blocks as `{content: […]}`, without the bytes of images and the like. A
- * tool’s own error is a failure with its text.
+ * tool’s own error is a failure with its text. No text of either has a secret of the server in it.
  */
 export function toolOutput(
   tool: string,
   { content, structuredContent, isError }: McpCallResult,
+  secrets: Secrets = noSecrets,
 ): { kind: 'value'; value: unknown } | RunFailure {
   const value = structuredContent ?? objectIn(content) ?? { content: content.map(readable) };
   if (!isWithin(value, MOST_LEVELS)) {
     const message = `what the MCP tool "${tool}" returned is nested deeper than ${MOST_LEVELS} levels`;
     return { kind: 'failure', reason: 'mcp_malformed', message };
   }
-  if (isError !== true) return { kind: 'value', value };
-  const text = textOf(content) || JSON.stringify(value);
+  if (isError !== true) return { kind: 'value', value: secrets.hideDeep(value) };
+  const text = secrets.hide(textOf(content) || JSON.stringify(value));
   const quoted = text.length > MOST_QUOTED ? `${text.slice(0, MOST_QUOTED)}…` : text;
   const message = `the MCP tool "${tool}" failed: ${quoted}`;
   return { kind: 'failure', reason: 'mcp_tool_error', message, data: { raw_output: rawOutput(text) } };

@@ -23,7 +23,9 @@ export interface Connection {
   readonly readOnly: ReadOnly;
   /** Why a start over it fails: `mcp_not_started`, `mcp_unreachable`. */
   readonly startReason: string;
-  /** Tail of what the server wrote for people; empty where it is not known. */
+  /** A text of the server without the secrets that it was given; to be used before a text is cut. */
+  hide(text: string): string;
+  /** Tail of what the server wrote for people, without its secrets; empty where it is not known. */
   evidence(): string;
   /** Why it is over, in words that follow the server’s name; waits up to a second to learn it. */
   fate(): Promise<Lost>;
@@ -40,9 +42,11 @@ export interface Connection {
 export class Noise {
   count = 0;
   first = '';
+  /** Takes the server’s secrets out of a text. */
+  hide = (text: string): string => text;
 
   add(text: string): void {
-    if (this.count === 0) this.first = text.slice(0, 200);
+    if (this.count === 0) this.first = this.hide(text).slice(0, 200);
     this.count += 1;
   }
 }

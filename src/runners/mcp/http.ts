@@ -3,8 +3,8 @@ import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/cl
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { RunFailure } from '../../core/validators/validator.js';
-import { type Connection, LOST, Lost, MOST_MESSAGE } from './connection.js';
-import { type McpHttpSettings, mcpFailure, taken } from './settings.js';
+import { type Connection, LOST, Lost, MOST_MESSAGE, type Noise } from './connection.js';
+import { type McpHttpSettings, mcpFailure, secretsOf, taken } from './settings.js';
 
 /** Milliseconds that a server has to hear that its session is over. */
 const FAREWELL_MS = 1000;
@@ -183,9 +183,11 @@ export function because(error: unknown): string {
 /** Readies the way to a server that runs elsewhere; nothing is sent yet. */
 export async function connectHttp(
   server: string,
-  { url, headers, headers_from }: McpHttpSettings,
+  settings: McpHttpSettings,
   env: NodeJS.ProcessEnv,
+  noise: Noise,
 ): Promise<Connection | RunFailure> {
+  const { url, headers, headers_from } = settings;
   const values = taken(server, 'headers_from', headers_from, env);
   if (values.kind === 'failure') return values;
   let given: Headers;
@@ -204,11 +206,14 @@ export async function connectHttp(
         requestInit: { headers: Object.fromEntries(given) },
       }),
   );
+  const { hide } = secretsOf(settings, env);
+  noise.hide = hide;
   let isStopped = false;
   return {
     transport,
     readOnly: 'declared',
     startReason: 'mcp_unreachable',
+    hide,
     evidence: () => '',
     statusOf: (error) => (error instanceof sdk.StreamableHTTPError ? (error.code ?? 0) : undefined),
     fate: async () => new Lost('mcp_died', 'ended the session'),

@@ -1,5 +1,6 @@
 import { missingArguments } from '../../core/mcp/required.js';
 import { toolOutput } from '../../core/mcp/result.js';
+import { noSecrets, type Secrets } from '../../core/mcp/secrets.js';
 import { findTool, type McpTool, notReadOnly } from '../../core/mcp/tool.js';
 import { nearestName } from '../../core/problem.js';
 import { mcpArguments } from '../../core/registry/mcp-arguments.js';
@@ -11,7 +12,7 @@ import type { Processes } from '../process/request.js';
 import { connectHttp } from './http.js';
 import { McpPool } from './pool.js';
 import type { McpSession } from './session.js';
-import { type McpServerSettings, mcpFailure } from './settings.js';
+import { type McpServerSettings, mcpFailure, secretsOf } from './settings.js';
 import { connectStdio } from './stdio.js';
 
 export type { McpServerSettings } from './settings.js';
@@ -63,6 +64,12 @@ export class McpRunner implements ToolRunner {
   }
 
   async run(call: ToolRun, signal: AbortSignal): Promise<Ran<ToolOutput>> {
+    const { outcome, readOnly } = await this.#ran(call, signal);
+    if (outcome.kind !== 'failure') return { outcome, readOnly };
+    return { outcome: hidden(outcome, this.#secrets(call.document.mcp_server ?? '')), readOnly };
+  }
+
+  async #ran(call: ToolRun, signal: AbortSignal): Promise<Ran<ToolOutput>> {
     signal.throwIfAborted();
     const { mcp_server: server = '' } = call.document;
     const pool = this.#pool(server);
@@ -91,7 +98,9 @@ export class McpRunner implements ToolRunner {
     signal.throwIfAborted();
     const pool = this.#pool(server);
     if ('kind' in pool) return pool;
-    return this.#tried(pool, signal, (session) => session.tools(signal));
+    const tools = await this.#tried(pool, signal, (session) => session.tools(signal));
+    const secrets = this.#secrets(server);
+    return 'kind' in tools ? hidden(tools, secrets) : secrets.hideDeep(tools);
   }
 
   async close(): Promise<void> {
@@ -105,11 +114,16 @@ export class McpRunner implements ToolRunner {
     if (settings === undefined) return noSuchServer(server, Object.keys(this.#servers));
     pool = new McpPool(server, settings.sessions, (noise) =>
       'url' in settings
-        ? connectHttp(server, settings, this.#env)
+        ? connectHttp(server, settings, this.#env, noise)
         : connectStdio(server, settings, this.#processes, this.#env, noise),
     );
     this.#pools.set(server, pool);
     return pool;
+  }
+
+  #secrets(server: string): Secrets {
+    const settings = Object.hasOwn(this.#servers, server) ? this.#servers[server] : undefined;
+    return settings === undefined ? noSecrets : secretsOf(settings, this.#env);
   }
 
   /** A request that the server refused together with its session is made once more, over another one. */
@@ -145,7 +159,8 @@ export class McpRunner implements ToolRunner {
     const given: JsonObject = mcpArguments(document.arguments ?? {}, call);
     const missing = missingArguments(document, tool, given, call);
     if (missing !== undefined) return missing;
-    const output = toolOutput(name, await session.call(name, given, limit.signal));
+    const result = await session.call(name, given, limit.signal);
+    const output = toolOutput(name, result, this.#secrets(session.server));
     return isValidation(document) && output.kind === 'value' ? ofBoundedSize(name, output) : output;
   }
 
@@ -154,6 +169,12 @@ export class McpRunner implements ToolRunner {
     if (!('kind' in found) || !session.forgetOldTools()) return found;
     return findTool(session.server, await session.tools(signal), name);
   }
+}
+
+/** Whatever part of a failure quotes the server. */
+function hidden(failure: RunFailure, { hide, hideDeep }: Secrets): RunFailure {
+  const { message, data } = failure;
+  return { ...failure, message: hide(message), ...(data === undefined ? {} : { data: hideDeep(data) }) };
 }
 
 function noSuchServer(server: string, names: readonly string[]): RunFailure {

@@ -1,3 +1,4 @@
+import { knownSecrets, type Secrets } from '../../core/mcp/secrets.js';
 import type { RunFailure } from '../../core/validators/validator.js';
 
 /** A server that is started here and spoken to over its standard streams. */
@@ -29,6 +30,12 @@ export type McpServerSettings = McpStdioSettings | McpHttpSettings;
 
 export function mcpFailure(reason: string, message: string, data?: Record<string, unknown>): RunFailure {
   return { kind: 'failure', reason, message, ...(data === undefined ? {} : { data }) };
+}
+
+/** What a server was given that must not come back from it. */
+export function secretsOf(settings: McpServerSettings, env: NodeJS.ProcessEnv): Secrets {
+  const from = 'url' in settings ? settings.headers_from : settings.env_from;
+  return knownSecrets(Object.values(from).flatMap((variable) => env[variable] ?? []));
 }
 
 /** Values of variables by what they are for; or the failure that names every variable that is not set. */

@@ -4,7 +4,7 @@ import type { RunFailure } from '../../core/validators/validator.js';
 import type { OpenProcess, Processes } from '../process/request.js';
 import { type Connection, Lost, MOST_MESSAGE, type Noise } from './connection.js';
 import { LineBuffer } from './lines.js';
-import { type McpStdioSettings, mcpFailure, taken } from './settings.js';
+import { type McpStdioSettings, mcpFailure, secretsOf, taken } from './settings.js';
 
 type Framing = typeof import('@modelcontextprotocol/sdk/shared/stdio.js');
 
@@ -138,6 +138,8 @@ export async function connectStdio(
   });
   if ('kind' in process)
     return { ...process, message: `the MCP server ${server} could not be started: ${process.message}` };
+  const { hide } = secretsOf(settings, env);
+  noise.hide = hide;
   let broken: Lost | undefined;
   const transport = new StdioTransport(process, framing, noise, (why) => {
     broken = why;
@@ -147,7 +149,8 @@ export async function connectStdio(
     transport,
     readOnly: process.readOnly,
     startReason: 'mcp_not_started',
-    evidence: () => process.stderr(),
+    hide,
+    evidence: () => hide(process.stderr()),
     statusOf: () => undefined,
     async fate() {
       if (broken !== undefined) return broken;

@@ -70,7 +70,7 @@ export async function troubleOf(error: unknown, about: About): Promise<Trouble> 
   if (status !== undefined && status > 0) {
     // The session is unknown to it, as after a restart.
     const isUntaken = status === 400 || status === 404;
-    const words = `refused the request with HTTP status ${status}: ${message.slice(0, 500)}`;
+    const words = `refused the request with HTTP status ${status}: ${connection.hide(message).slice(0, 500)}`;
     return { failure: told('mcp_error', words, { ...evidence, status }), isInDoubt: isUntaken, isUntaken };
   }
   const what = status === undefined ? malformation(error) : message;
