@@ -148,7 +148,7 @@ export const configSchema = z.strictObject({
     .enum(['bubblewrap', 'container', 'off'])
     .default('bubblewrap')
     .describe(
-      'What keeps commands, playbooks and local MCP servers from writing: bubblewrap; the worker’s own read-only container; or nothing',
+      'What keeps commands, playbooks and local MCP servers from writing: bubblewrap; the worker’s own read-only container; or nothing. With the first alone results may say that it was enforced',
     ),
   runners: z
     .strictObject({

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { ReadOnly } from '../../core/result.js';
 import { bwrapProgram, wrapped } from './bubblewrap.js';
 import { CappedOutput } from './capped.js';
@@ -67,26 +67,10 @@ async function tryOnce(): Promise<string | undefined> {
   return error ?? (said.toString().trim().split('\n')[0] || `it ended with ${signal ?? exitCode}`);
 }
 
-let container: boolean | undefined;
-
-/** Whether the file system that this process calls `/` is mounted read-only. */
-function rootIsReadOnly(): boolean {
-  try {
-    const mounts = readFileSync('/proc/self/mounts', 'utf8').trim().split('\n');
-    const options = mounts.map((line) => line.split(' ')).filter(([, place]) => place === '/');
-    return options.at(-1)?.[3]?.split(',').includes('ro') ?? false;
-  } catch {
-    return false;
-  }
-}
-
 /**
- * What results may say on this host: under bubblewrap `enforced`; in a container only when its file
- * system is really mounted read-only; else what the tool's author declares.
+ * What results may say: under bubblewrap `enforced`, else what the tool's author declares. A container with a
+ * read-only root keeps nobody from the network, or from what other runs write: it is not known what it holds.
  */
 export function readOnlyOf({ sandbox }: Pick<ProcessSettings, 'sandbox'>): ReadOnly {
-  if (sandbox === 'bubblewrap') return 'enforced';
-  if (sandbox === 'off') return 'declared';
-  container ??= rootIsReadOnly();
-  return container ? 'enforced' : 'declared';
+  return sandbox === 'bubblewrap' ? 'enforced' : 'declared';
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { commandReturn } from '../../../src/core/command/return.js';
 import type { ToolDocument } from '../../../src/core/registry/model.js';
+import { readOnlyOf } from '../../../src/runners/process/available.js';
 import { CappedOutput } from '../../../src/runners/process/capped.js';
 import { endingOf } from '../../../src/runners/process/ending.js';
 import { isInside, strayFile } from '../../../src/runners/process/folder.js';
@@ -138,6 +139,16 @@ describe('files of a run', () => {
     ).toBe('../b');
     expect(strayFile(undefined)).toBeUndefined();
   });
+});
+
+describe('results', () => {
+  it.each([
+    ['bubblewrap', 'enforced'],
+    ['container', 'declared'],
+    ['off', 'declared'],
+  ] as const)('of tools with sandbox: %s say %s', (sandbox, expected) =>
+    expect(readOnlyOf({ sandbox })).toBe(expected),
+  );
 });
 
 describe('a folder', () => {
