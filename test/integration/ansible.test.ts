@@ -185,6 +185,45 @@ const ROWS: [string, Row][] = [
   ],
 ];
 
+/** No interpreter is looked for, and no module is copied first. */
+const QUICK =
+  'ansible_connection=local\nansible_python_interpreter=/usr/bin/python3\nansible_pipelining=true';
+/** One task each, on a host of its own. */
+const REAL: Record<string, string> = {
+  assertion: FAIL,
+  fail: '{ansible.builtin.fail: {msg: "missing required arguments: none, really"}}',
+  command: 'ansible.builtin.command: "false"',
+  shell: 'ansible.builtin.shell: exit 3',
+  absent_program: 'ansible.builtin.shell: command -v nosuchprogram',
+  wait_for: 'ansible.builtin.wait_for: {path: /nosuch, timeout: 0}',
+  uri: 'ansible.builtin.uri: {url: "http://127.0.0.1:1/"}',
+  slurp: 'ansible.builtin.slurp: {src: /nosuch}',
+  failed_when: '{ansible.builtin.debug: {msg: x}, failed_when: true}',
+};
+const BROKEN: Record<string, string> = {
+  option: 'ansible.builtin.stat: {path: /etc/passwd, nosuchoption: 1}',
+  arguments: 'ansible.builtin.lineinfile: {line: x}',
+  loop: '{ansible.builtin.debug: {msg: x}, loop: "{{ nope }}"}',
+  undefined_message: 'ansible.builtin.fail: {msg: "{{ nope }}"}',
+  undefined_when: '{ansible.builtin.fail: {msg: x}, when: nope}',
+  undefined_failed_when: '{ansible.builtin.command: "true", failed_when: nope}',
+  compared: `ansible.builtin.assert: {that: "'a' > 1"}`,
+  lookup: `ansible.builtin.debug: {msg: "{{ lookup('file', '/nosuch') }}"}`,
+  no_lookup: `ansible.builtin.debug: {msg: "{{ lookup('nosuch') }}"}`,
+  json: `ansible.builtin.debug: {msg: "{{ 'x{' | from_json }}"}`,
+  vault: 'ansible.builtin.debug: {msg: "{{ sealed }}"}',
+  facts: '{ansible.builtin.gather_facts: {}, vars: {ansible_python_interpreter: /nonexistent}}',
+  interpreter: '{ansible.builtin.stat: {path: /x}, vars: {ansible_python_interpreter: /nonexistent}}',
+  program: 'ansible.builtin.command: nosuchprogram',
+  shell_program: 'ansible.builtin.shell: nosuchprogram',
+  folder: 'ansible.builtin.command: {cmd: ls, chdir: /nosuch}',
+  script: 'ansible.builtin.script: nosuch.sh',
+  included: 'ansible.builtin.include_vars: nosuch.yml',
+  timeout: '{ansible.builtin.command: sleep 9, timeout: 1}',
+  async: '{ansible.builtin.command: sleep 9, async: 1, poll: 1}',
+  hidden: '{ansible.builtin.stat: {path: /x, nosuchoption: 1}, no_log: true}',
+};
+
 describe.skipIf(trouble !== undefined).concurrent('ansible-playbook, in its sandbox', () => {
   it.each(ROWS)(
     '%s',
@@ -194,6 +233,37 @@ describe.skipIf(trouble !== undefined).concurrent('ansible-playbook, in its sand
       expect(verdict?.message).toMatch(message);
       expect(verdict).toMatchObject({ outcome, data: { exit_code: exitCode, ...data } });
       expect(readOnly).toBe(request?.inventory === undefined ? 'enforced' : 'declared');
+    },
+    LONG,
+  );
+
+  it(
+    'tells what a task found from a task that could not run',
+    async () => {
+      const cases = { ...REAL, ...BROKEN };
+      const tasks = Object.entries(cases).map(([host, task]) => [`${host}.yml`, `- ${task}\n`]);
+      const sealed = VAULTED.split('\n').map((line) => `      ${line}`);
+      const { outcome } = await play(
+        {
+          ...(Object.fromEntries(tasks) as Record<string, string>),
+          'v.yml': `${playbook('ansible.builtin.include_tasks: "{{ inventory_hostname }}.yml"')}  vars:\n    sealed: !vault |\n${sealed.join('\n')}\n`,
+          hosts: `${Object.keys(cases).join('\n')}\n[all:vars]\n${QUICK}\n`,
+        },
+        { inventory: 'hosts' },
+      );
+      if (outcome.kind === 'failure' || outcome.report === undefined)
+        throw new Error(JSON.stringify(outcome));
+      const { report } = outcome;
+      const found = Object.keys(cases).map((host) => {
+        const recap = Object.fromEntries(Object.entries(report.recap).filter(([name]) => name === host));
+        const own = { ...report, recap, tasks: report.tasks.filter((each) => each.host === host) };
+        const verdict = judgePlaybook('v.yml', { ...outcome, report: own }, (text) => text);
+        return [host, verdict.outcome, verdict.data.reason, verdict.message];
+      });
+      expect(found).toEqual([
+        ...Object.keys(REAL).map((host) => [host, 'fail', undefined, expect.any(String)]),
+        ...Object.keys(BROKEN).map((host) => [host, 'error', 'could_not_run', expect.any(String)]),
+      ]);
     },
     LONG,
   );

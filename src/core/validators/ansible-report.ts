@@ -23,7 +23,7 @@ const taskSchema = z.object({
   action: z.string(),
   status: z.enum(['ok', 'changed', 'failed', 'ignored', 'skipped', 'unreachable']),
   message: z.string(),
-  cause: z.enum(['judged', 'crashed']).optional(),
+  cause: z.enum(['judged', 'answered', 'crashed']).optional(),
   changed: z.boolean().optional(),
 });
 

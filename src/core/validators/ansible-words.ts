@@ -1,6 +1,6 @@
 import type { TaskReport } from './validator.js';
 
-/** Words of ansible-core for a task that could not run: become, interpreter, module, variables, files of its own. */
+/** Words of ansible-core for a module that did not get as far as its work: become, interpreter, libraries, room. */
 const COULD_NOT_RUN = [
   'MODULE FAILURE',
   'missing sudo password',
@@ -26,16 +26,35 @@ const COULD_NOT_RUN = [
   'template error while templating string',
   'error while evaluating conditional',
   'on the Ansible Controller',
+  'No space left on device',
 ].map((words) => words.toLowerCase());
 
+/** How every module refuses its arguments: it says so in the same form as what it found on the machine. */
+const BAD_ARGUMENTS = [
+  /^unsupported parameters for /,
+  /^missing required arguments/,
+  /^parameters are (?:mutually exclusive|required together):/,
+  /^one of the following is required:/,
+  /^missing parameter\(s\) required by /,
+  /^\S+ is .* but (?:any|all) of the following are missing:/s,
+  /^argument '.*' is of type /s,
+  /^elements value for option /,
+  /^value of .* must be one (?:or more )?of:/s,
+  /^invalid type .* for option /s,
+  /^internal error: choices for argument /,
+  /^invalid options for /,
+];
+
 /**
- * Whether a task that failed never got as far as looking at the machine (DESIGN 3.3). An assertion that was
- * evaluated did, whatever its author made it say.
+ * Whether nothing shows that a task that failed got as far as looking at the machine (DESIGN 3.3): negated,
+ * such a failure would pass. A verdict of its own counts whatever its author made it say.
  */
 export function couldNotRun({ message, cause }: Pick<TaskReport, 'message' | 'cause'>): boolean {
-  if (cause !== undefined) return cause === 'crashed';
+  if (cause !== 'answered') return cause !== 'judged';
   const lower = message.toLowerCase();
-  return COULD_NOT_RUN.some((words) => lower.includes(words));
+  return (
+    COULD_NOT_RUN.some((words) => lower.includes(words)) || BAD_ARGUMENTS.some((form) => form.test(lower))
+  );
 }
 
 const IDLE = new Set([

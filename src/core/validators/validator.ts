@@ -95,8 +95,12 @@ export interface TaskReport {
   status: 'ok' | 'changed' | 'failed' | 'ignored' | 'skipped' | 'unreachable';
   /** What the module said; empty where it said nothing. */
   message: string;
-  /** `judged`: an assertion was evaluated, so the message is its author's; `crashed`: the module broke down. */
-  cause?: 'judged' | 'crashed';
+  /**
+   * Of a failure. `judged`: by an assertion, `fail` or a program’s exit code, so the message is its author’s;
+   * `answered`: a module was started and failed in its own words; `crashed`: it broke down; absent: nothing
+   * shows that the task ran.
+   */
+  cause?: 'judged' | 'answered' | 'crashed';
   /** Its failure was ignored, but it changed something. */
   changed?: boolean;
 }

@@ -15,6 +15,7 @@ import collections
 import ctypes
 import json
 import os
+import re
 import sys
 
 from ansible.plugins.callback import CallbackBase
@@ -29,6 +30,9 @@ description: one line of JSON on standard error
 NOT_DUMPABLE = 4
 COUNTS = ("ok", "changed", "unreachable", "skipped", "rescued", "ignored")
 BAD, OTHERS, ALIKE, SKIPPED, HOSTS = 100, 400, 40, 100, 200
+RUNS_MODULE, RUNS_ITSELF = ("command", "shell"), ("raw", "script")
+NOT_STARTED = (126, 127)
+NO_PRIVILEGES = ("sudo:", "su:", "doas:")
 
 
 def cut(text, most):
@@ -39,6 +43,35 @@ def cut(text, most):
 def counts_of(summary):
     counts = {key: summary.get(key, 0) for key in COUNTS}
     return {**counts, "failed": summary.get("failures", 0)}
+
+
+def ended(name, said):
+    """Whether a program ran to its end: a shell that cannot start one says so, and a module tells no times."""
+    rc, errors = said.get("rc"), str(said.get("stderr") or "")
+    if not isinstance(rc, int) or (rc in NOT_STARTED and errors):
+        return False
+    return bool(said.get("delta")) if name in RUNS_MODULE else not errors.startswith(NO_PRIVILEGES)
+
+
+def cause_of(action, said):
+    """How a failure came about; None where nothing shows that the task ran."""
+    name = re.sub(r"^ansible\.(builtin|legacy)\.", "", action)
+    verdicts = [said[key] for key in ("failed_when_result", "changed_when_result") if key in said]
+    if "module_stderr" in said or "module_stdout" in said:
+        return "crashed"
+    # A condition that could not be evaluated leaves its error in place of its result.
+    if not all(isinstance(each, bool) for each in verdicts):
+        return None
+    if any(key in said for key in ("failed_modules", "async_result", "censored")):
+        return None
+    if "evaluated_to" in said:
+        return "judged"
+    if name in RUNS_MODULE + RUNS_ITSELF:
+        return "judged" if ended(name, said) else None
+    # Of a task that raised an error before its action ran there is no "changed".
+    if name == "fail" and "changed" in said:
+        return "answered" if "exception" in said else "judged"
+    return "answered" if verdicts or "invocation" in said or "attempts" in said else None
 
 
 class CallbackModule(CallbackBase):
@@ -107,18 +140,18 @@ class CallbackModule(CallbackBase):
 
     def entry(self, result, status, said):
         task = result._task
-        message = said.get("msg") or said.get("reason") or said.get("censored") or ""
+        message = said.get("msg") or said.get("reason") or said.get("message") or said.get("censored") or ""
         if not isinstance(message, str):
             message = json.dumps(message, default=str)
-        crashed = "module_stderr" in said or "module_stdout" in said
-        if crashed:
+        action = str(getattr(task, "resolved_action", None) or task.action)
+        cause = cause_of(action, said) if status == "failed" else None
+        if cause == "crashed":
             message += "\n" + str(said.get("module_stderr") or said.get("module_stdout"))
-        cause = "judged" if "evaluated_to" in said else "crashed" if crashed else None
         return {
             "host": cut(result._host.get_name(), 256),
             "play": cut(self.play, 200),
             "task": cut(self.names.get(task._uuid) or result.task_name, 200),
-            "action": cut(getattr(task, "resolved_action", None) or task.action, 200),
+            "action": cut(action, 200),
             "status": status,
             "message": cut(message, 3000 if status in ("failed", "unreachable") else 400),
             **({"cause": cause} if cause else {}),

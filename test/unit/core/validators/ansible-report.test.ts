@@ -8,7 +8,7 @@ const TASK = { host: 'h', play: 'p', task: 't', action: 'a', status: 'ok', messa
 const REPORT = {
   hosts: [['h', RECAP]],
   hosts_left_out: 0,
-  tasks: [TASK, { ...TASK, cause: 'judged' }],
+  tasks: [TASK, { ...TASK, cause: 'judged' }, { ...TASK, cause: 'answered' }],
   tasks_left_out: 2,
   no_hosts_matched: false,
 };

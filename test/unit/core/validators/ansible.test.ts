@@ -40,6 +40,7 @@ const task = (status: TaskReport['status'], message = '', more: Partial<TaskRepo
   action: 'ansible.builtin.command',
   status,
   message,
+  ...(status === 'failed' ? { cause: 'answered' } : {}),
   ...more,
 });
 const FACTS = task('ok', '', { task: 'Gathering Facts', action: 'ansible.builtin.gather_facts' });
@@ -81,6 +82,39 @@ describe('an ansible rule', () => {
       'fail',
       /non-zero return code/,
     ],
+    [
+      'exit 2 with a module that says what it found',
+      ended(2, failing('Timeout when waiting for file /x')),
+      'fail',
+      /waiting for file/,
+    ],
+    [
+      'exit 2 with a task of which nothing shows that it ran',
+      ended(2, told({ failed: 1 }, [{ ...task('ok', "'x' is undefined"), status: 'failed' }])),
+      'error',
+      /'x' is undefined/,
+      'could_not_run',
+    ],
+    ...[
+      'Unsupported parameters for (stat) module: x. Supported parameters include: path.',
+      'missing required arguments: path found in a -> b',
+      'parameters are mutually exclusive: a|b',
+      'parameters are required together: a, b',
+      'one of the following is required: a, b',
+      "missing parameter(s) required by 'a': b",
+      'state is present but all of the following are missing: a',
+      'value of state must be one of: a, b, got: c',
+      'value of x must be one or more of: a. Got no match for: c',
+      "argument 'timeout' is of type <class 'str'> and we were unable to convert to int: x",
+      "Elements value for option 'x' is of type <class 'str'>",
+      '[Errno 28] No space left on device',
+    ].map((text): [string, AnsibleOutcome, Verdict['outcome'], RegExp, string] => [
+      `exit 2, ${text}`,
+      ended(2, failing(text)),
+      'error',
+      /could not run/,
+      'could_not_run',
+    ]),
     [
       'exit 2 for lack of a sudo password',
       ended(2, failing('Missing sudo password')),
