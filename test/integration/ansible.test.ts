@@ -304,7 +304,7 @@ describe.skipIf(trouble !== undefined).concurrent('ansible-playbook, in its sand
   );
 
   it(
-    'opens vaults with the settings’ password, which no task can read',
+    'opens vaults with the settings’ password, and removes it from its folder',
     async () => {
       const file = join(folder, 'vault');
       await writeFile(file, 'secret\n', { mode: 0o600 });

@@ -6,9 +6,10 @@ export const OURS = '.sluice';
 
 /**
  * A callback plugin for ansible-core 2.14 and newer: at a playbook's end it writes one line of JSON to
- * standard error (`readReport`). The word that marks the line comes through standard input, is read
- * before any task runs and is kept nowhere else; the process is not dumpable, so that tasks, which run
- * under the same user, can neither look for it in memory nor write to its streams.
+ * standard error (`readReport`). The word that marks the line comes through standard input and is read
+ * before any task runs; the process is not dumpable, so that tasks, which run under the same user, can
+ * neither look for it in memory nor write to its streams. The file behind standard input, as the files of
+ * the run, stays readable in the sandbox: who writes the playbook can find the word and the vault's password.
  */
 export const CALLBACK = String.raw`"""Tells Sluice what a playbook did."""
 import collections
