@@ -1,4 +1,4 @@
-import { type Finding, fail, ok, type SandboxChoice, warn } from './check.js';
+import { type Finding, fail, type SandboxChoice, warn } from './check.js';
 
 const TOOLS = 'commands, playbooks, local MCP servers and plugins';
 
@@ -10,7 +10,10 @@ export function judgeChoice({ sandbox, isEnforced, demandedBy }: SandboxChoice):
           `sandbox: off in the settings: nothing keeps ${TOOLS} from writing`,
           'Their results say read_only: declared; sandbox: bubblewrap holds them.',
         )
-      : containerFinding(isEnforced);
+      : warn(
+          `sandbox: container in the settings: the container alone keeps ${TOOLS} from writing, and not from the network`,
+          'Their results say read_only: declared; sandbox: bubblewrap holds them.',
+        );
   if (isEnforced || demandedBy.length === 0) return [held];
   const demanded = fail(
     `${demandedBy.join(' and ')} in the settings, and sandbox: ${sandbox} only declares here`,
@@ -19,22 +22,9 @@ export function judgeChoice({ sandbox, isEnforced, demandedBy }: SandboxChoice):
   return [held, demanded];
 }
 
-function containerFinding(isEnforced: boolean): Finding {
-  const set = 'sandbox: container in the settings';
-  if (isEnforced) return ok(`${set}, and the root here is mounted read-only`);
-  return warn(
-    `${set}, but the root here is not mounted read-only`,
-    `Results of ${TOOLS} say read_only: declared; run workers in a read-only container, as in docker-compose.yml, or choose sandbox: bubblewrap.`,
-  );
-}
-
 /** What holds playbooks. */
 export function heldPlaybooks({ sandbox, isEnforced }: SandboxChoice): string {
   if (!isEnforced)
-    return `Nothing keeps playbooks from writing here (sandbox: ${sandbox}): results say read_only: declared.`;
-  const place =
-    sandbox === 'container'
-      ? "the worker's read-only container"
-      : 'the sandbox, on this machine without the network';
-  return `Playbooks run in ${place}; where they reach other hosts, nothing holds them there and results say read_only: declared.`;
+    return `No sandbox keeps playbooks from writing here (sandbox: ${sandbox}): results say read_only: declared.`;
+  return `Playbooks run in the sandbox, on this machine without the network; where they reach other hosts, nothing holds them there and results say read_only: declared.`;
 }

@@ -6,11 +6,9 @@ const none: string[] = [];
 describe('another choice than bubblewrap', () => {
   it.each([
     ['off', false, none, ['warn']],
-    ['container', true, none, ['ok']],
     ['container', false, none, ['warn']],
     ['off', false, ['plans.require_enforced'], ['warn', 'fail']],
     ['container', false, ['plans.require_enforced'], ['warn', 'fail']],
-    ['container', true, ['plans.require_enforced'], ['ok']],
   ] as const)('%s, which holds: %s, demanded by %j, is %j', (sandbox, isEnforced, demandedBy, statuses) => {
     const found = judgeChoice({ sandbox, isEnforced, demandedBy });
     expect(found.map(({ status }) => status)).toEqual(statuses);
@@ -30,9 +28,8 @@ describe('another choice than bubblewrap', () => {
 describe('what holds playbooks', () => {
   it.each([
     ['bubblewrap', true, /run in the sandbox/],
-    ['container', true, /run in the worker's read-only container/],
-    ['container', false, /^Nothing keeps playbooks from writing here \(sandbox: container\)/],
-    ['off', false, /^Nothing keeps playbooks from writing here \(sandbox: off\)/],
+    ['container', false, /^No sandbox keeps playbooks from writing here \(sandbox: container\)/],
+    ['off', false, /^No sandbox keeps playbooks from writing here \(sandbox: off\)/],
   ] as const)('with %s, enforced: %s', (sandbox, isEnforced, words) => {
     expect(heldPlaybooks({ sandbox, isEnforced, demandedBy: [] })).toMatch(words);
   });
