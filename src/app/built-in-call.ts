@@ -1,3 +1,4 @@
+import { failure } from '../core/failure.js';
 import { isPlainObject } from '../core/json.js';
 import { formatProblem, type Problem } from '../core/problem.js';
 import type { CallableDocument, JsonObject } from '../core/registry/model.js';
@@ -10,8 +11,6 @@ import type { RunFailure, Validator, Verdict } from '../core/validators/validato
 import type { Matcher } from '../ports/matcher.js';
 
 const evidenceSchema = runRecordSchema.omit({ id: true, case: true, scenario: true });
-
-const failure = (reason: string, message: string): RunFailure => ({ kind: 'failure', reason, message });
 
 const views = new WeakMap<object, SubjectView>();
 

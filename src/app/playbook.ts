@@ -1,3 +1,4 @@
+import { failure } from '../core/failure.js';
 import { unservedOf } from '../core/registry/needs.js';
 import { type PlannedCheck, requestOf } from '../core/scenario/checks.js';
 import type { Scenario } from '../core/scenario/model.js';
@@ -18,8 +19,8 @@ export interface PlaybookDeps extends Serving {
   ansible?: AnsibleRunner;
 }
 
-const notRun = (failure: RunFailure): Ran<RunOutcome> => ({ outcome: failure, readOnly: 'enforced' });
-const failed = (reason: string, message: string) => notRun({ kind: 'failure', reason, message });
+const notRun = (outcome: RunFailure): Ran<RunOutcome> => ({ outcome, readOnly: 'enforced' });
+const failed = (reason: string, message: string) => notRun(failure(reason, message));
 
 /** Runs the playbook of a rule with the files of its scenario. Throws only when `signal` is aborted. */
 export async function runPlaybook(

@@ -1,3 +1,4 @@
+import { failure } from '../core/failure.js';
 import type { Need } from '../core/registry/needs.js';
 import type { RunFailure } from '../core/validators/validator.js';
 
@@ -44,5 +45,5 @@ export function noRunner(name: string, lacking: readonly Need[], serving: Servin
   const why = lacks.map((lack) => `${lack.need} (${lack.why})`).join(', ');
   const advice = [...new Set(lacks.map((lack) => lack.advice))].join(', and ');
   const message = `${name} was not run: it needs ${why}; ${advice}`;
-  return { kind: 'failure', reason: 'no_runner', message };
+  return failure('no_runner', message);
 }

@@ -1,3 +1,4 @@
+import { failure } from '../core/failure.js';
 import { argumentsOf, timeoutOf } from '../core/registry/closure.js';
 import { type CallableDocument, isValidation, type ResolvedTool } from '../core/registry/model.js';
 import { type RunnerKind, runnerKindOf } from '../core/registry/needs.js';
@@ -16,7 +17,6 @@ import {
   brokenCode,
   brokenTransform,
   cleaned,
-  failure,
   isError,
   type Output,
   ofOutput,

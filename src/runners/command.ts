@@ -1,5 +1,6 @@
 import { commandLine } from '../core/command/line.js';
 import { commandReturn } from '../core/command/return.js';
+import { failure } from '../core/failure.js';
 import type { RunFailure } from '../core/validators/validator.js';
 import type { Ran, ToolOutput, ToolRun, ToolRunner } from '../ports/runner.js';
 import type { Processes, RunRequest } from './process/request.js';
@@ -27,8 +28,6 @@ export class CommandRunner implements ToolRunner {
 
   async close(): Promise<void> {}
 }
-
-const failure = (reason: string, message: string): RunFailure => ({ kind: 'failure', reason, message });
 
 /** The process of a call, or why there can be none. */
 function requestOf(call: ToolRun): RunRequest | RunFailure {

@@ -1,3 +1,4 @@
+import { failure } from '../../core/failure.js';
 import { isPlainObject } from '../../core/json.js';
 import { nearestName, show } from '../../core/problem.js';
 import type { CallableDocument, JsonObject } from '../../core/registry/model.js';
@@ -6,7 +7,6 @@ import type { RunFailure } from '../../core/validators/validator.js';
 import type { Interpreter } from '../../ports/interpreter.js';
 import { callHook, hookOf, wrongReturn } from './activation-hooks.js';
 import type { ToolInput } from './input.js';
-import { failure } from './returns.js';
 
 /** One run's input and the state that it runs with. */
 export interface Prepared {

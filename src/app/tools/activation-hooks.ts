@@ -1,8 +1,8 @@
+import { failure } from '../../core/failure.js';
 import type { CallableDocument, JsonObject, LifecycleHooks } from '../../core/registry/model.js';
 import { rawOutput } from '../../core/settle.js';
 import type { RunFailure } from '../../core/validators/validator.js';
 import type { Interpreter, InterpreterAnswer } from '../../ports/interpreter.js';
-import { failure } from './returns.js';
 
 export type HookName = keyof LifecycleHooks;
 

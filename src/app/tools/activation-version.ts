@@ -1,9 +1,9 @@
+import { failure } from '../../core/failure.js';
 import type { CallableDocument, JsonObject } from '../../core/registry/model.js';
 import { MOST_OF_CODE } from '../../core/registry/timeout.js';
 import type { RunFailure } from '../../core/validators/validator.js';
 import type { Interpreter } from '../../ports/interpreter.js';
 import { callHook, hookOf, toolFor, wrongReturn } from './activation-hooks.js';
-import { failure } from './returns.js';
 
 /** Milliseconds after which a tool that could not run here is asked again. */
 const ASK_AGAIN_MS = 60_000;

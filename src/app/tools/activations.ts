@@ -1,11 +1,11 @@
 import { digestOf } from '../../core/digest.js';
+import { failure } from '../../core/failure.js';
 import type { CallableDocument, JsonObject } from '../../core/registry/model.js';
 import type { RunFailure } from '../../core/validators/validator.js';
 import type { Interpreter } from '../../ports/interpreter.js';
 import { type Prepared, runExecute } from './activation-execute.js';
 import { ToolVersion, type VersionDeps } from './activation-version.js';
 import type { ToolInput } from './input.js';
-import { failure } from './returns.js';
 
 /** Versions whose state a worker keeps; beyond that, what was not used for the longest time goes. */
 const MOST_VERSIONS = 200;

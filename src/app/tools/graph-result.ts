@@ -1,9 +1,10 @@
+import { failure } from '../../core/failure.js';
 import { nodeIn, pointed } from '../../core/registry/graph-pointer.js';
 import { nodesOf } from '../../core/registry/lookup.js';
 import { type CallableDocument, type GraphNode, isValidation } from '../../core/registry/model.js';
 import type { Verdict } from '../../core/validators/validator.js';
 import type { ToolInput } from './input.js';
-import { failure, type Output, ofValue } from './returns.js';
+import { type Output, ofValue } from './returns.js';
 
 /** What became of a node. */
 export type NodeEnd =

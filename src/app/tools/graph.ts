@@ -1,3 +1,4 @@
+import { failure } from '../../core/failure.js';
 import { formatProblem } from '../../core/problem.js';
 import { inputSchemaOf } from '../../core/registry/closure.js';
 import { orderOf } from '../../core/registry/graph-order.js';
@@ -11,7 +12,7 @@ import type { Ran } from '../../ports/runner.js';
 import { graphOutput, type NodeEnd, SKIPPED } from './graph-result.js';
 import type { ToolInput } from './input.js';
 import { Lanes } from './lanes.js';
-import { failure, type Output, outputOf, type ToolAnswer } from './returns.js';
+import { type Output, outputOf, type ToolAnswer } from './returns.js';
 
 /** Most nodes that run at a time, those of graphs in a graph included. */
 const AT_A_TIME = 8;

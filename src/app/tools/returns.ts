@@ -1,3 +1,4 @@
+import { failure } from '../../core/failure.js';
 import { formatProblem } from '../../core/problem.js';
 import { redact, redactDeep } from '../../core/redact.js';
 import { schemaProblems } from '../../core/registry/json-schema.js';
@@ -21,13 +22,6 @@ export type Output =
 
 /** Longest message of a verdict or a failure, in UTF-16 units. */
 const MOST_MESSAGE = 4000;
-
-export const failure = (reason: string, message: string, data?: Record<string, unknown>): RunFailure => ({
-  kind: 'failure',
-  reason,
-  message,
-  ...(data === undefined ? {} : { data }),
-});
 
 export function isError(output: Output): boolean {
   return output.kind === 'failure' || (output.kind === 'verdict' && output.verdict.outcome === 'error');

@@ -1,4 +1,5 @@
 import { roughDuration } from '../duration.js';
+import { failure } from '../failure.js';
 import { isPlainObject } from '../json.js';
 import type { CallableDocument, ExitMeaning } from '../registry/model.js';
 import { rawOutput } from '../settle.js';
@@ -56,7 +57,7 @@ function failed(reason: string, message: string, outcome: ProcessLike): RunFailu
     ...(stderr === '' ? {} : { stderr: tailOf(stderr).text }),
     ...(truncated ? { truncated } : {}),
   };
-  return { kind: 'failure', reason, message, data };
+  return failure(reason, message, data);
 }
 
 function wrongCode(outcome: Ended): RunFailure {

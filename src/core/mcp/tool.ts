@@ -1,3 +1,4 @@
+import { failure } from '../failure.js';
 import { nearestName } from '../problem.js';
 import { saysReadOnly } from '../registry/capability.js';
 import type { CallableDocument, JsonObject } from '../registry/model.js';
@@ -34,11 +35,8 @@ export function findTool(server: string, tools: readonly McpTool[], name: string
   const nearest = nearestName(name, names);
   const shown = names.slice(0, MOST_NAMED).join(', ') + (names.length > MOST_NAMED ? ', …' : '');
   const hint = nearest === undefined ? '' : `; did you mean "${nearest}"?`;
-  return {
-    kind: 'failure',
-    reason: 'mcp_no_such_tool',
-    message: `the MCP server ${server} has no tool "${name}"; it has: ${shown || 'none'}${hint}`,
-  };
+  const message = `the MCP server ${server} has no tool "${name}"; it has: ${shown || 'none'}${hint}`;
+  return failure('mcp_no_such_tool', message);
 }
 
 /**
@@ -56,10 +54,7 @@ export function notReadOnly(
     effect === 'unknown'
       ? 'no longer has the annotations that it was registered with'
       : `is annotated as ${effect === 'writes' ? 'writing' : 'destructive'} by now`;
-  return {
-    kind: 'failure',
-    reason: 'mcp_not_read_only',
-    message: `${name} was not called: it is registered as read-only, and the tool "${live.name}" of the MCP server ${server} ${told}`,
-    ...(live.annotations === undefined ? {} : { data: { annotations: live.annotations } }),
-  };
+  const message = `${name} was not called: it is registered as read-only, and the tool "${live.name}" of the MCP server ${server} ${told}`;
+  const { annotations } = live;
+  return failure('mcp_not_read_only', message, annotations === undefined ? undefined : { annotations });
 }

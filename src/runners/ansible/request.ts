@@ -1,3 +1,4 @@
+import { failure } from '../../core/failure.js';
 import { show } from '../../core/problem.js';
 import { bundlePathProblem } from '../../core/validators/bundle-path.js';
 import type { AnsibleRequest, RunFailure } from '../../core/validators/validator.js';
@@ -7,10 +8,6 @@ import { OURS } from './callback.js';
 /** Variables of Ansible's own that a run may set: where a host is, not what is done there. */
 const CONNECTION_VARS = ['ansible_host', 'ansible_port', 'ansible_user'];
 const RESERVED = /^ansible_/;
-
-export function failure(reason: string, message: string): RunFailure {
-  return { kind: 'failure', reason, message };
-}
 
 function filePathProblem(path: string): string | undefined {
   if (path.includes('\u0000')) return 'holds a NUL character';

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { failure } from '../../core/failure.js';
 import type { ReadOnly } from '../../core/result.js';
 import { readReport } from '../../core/validators/ansible-report.js';
 import type { AnsibleOutcome, AnsibleRequest, RunFailure } from '../../core/validators/validator.js';
@@ -8,7 +9,7 @@ import type { Processes, ProcessOutcome } from '../process/request.js';
 import { CALLBACK, CALLBACK_NAME, OURS } from './callback.js';
 import { findInstall, type Install } from './install.js';
 import { isLocal } from './inventory.js';
-import { failure, filesOf, requestProblem } from './request.js';
+import { filesOf, requestProblem } from './request.js';
 import { varsFile } from './vars.js';
 
 export interface AnsibleSettings {

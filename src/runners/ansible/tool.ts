@@ -1,8 +1,8 @@
+import { failure } from '../../core/failure.js';
 import { redact } from '../../core/redact.js';
 import { judgePlaybook } from '../../core/validators/ansible-verdict.js';
 import type { AnsibleRequest } from '../../core/validators/validator.js';
 import type { AnsibleRunner, Ran, ToolOutput, ToolRun, ToolRunner } from '../../ports/runner.js';
-import { failure } from './request.js';
 
 /**
  * Runs tools with the validator `ansible`: their arguments become extra variables, besides `sluice`, which

@@ -2,9 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { failure } from '../../core/failure.js';
 import type { RunFailure } from '../../core/validators/validator.js';
 import { type Connection, LOST, Lost, MOST_MESSAGE, type Noise } from './connection.js';
-import { type McpHttpSettings, mcpFailure, secretsOf, taken } from './settings.js';
+import { type McpHttpSettings, secretsOf, taken } from './settings.js';
 
 /** Milliseconds that a server has to hear that its session is over. */
 const FAREWELL_MS = 1000;
@@ -196,7 +197,7 @@ export async function connectHttp(
   } catch {
     // The error would quote the value, which may be a secret.
     const message = `the MCP server ${server} cannot be used: one of its headers has a name or a value that HTTP does not take`;
-    return mcpFailure('mcp_not_configured', message);
+    return failure('mcp_not_configured', message);
   }
   const sdk = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
   const transport = new BoundedHttp(

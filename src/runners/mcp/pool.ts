@@ -1,8 +1,8 @@
+import { failure } from '../../core/failure.js';
 import { afterStart, noRestarts, pauseOf, type Restarts } from '../../core/mcp/restarts.js';
 import type { RunFailure } from '../../core/validators/validator.js';
 import type { Connection, Noise } from './connection.js';
 import { McpSession, within } from './session.js';
-import { mcpFailure } from './settings.js';
 
 /** Calls that one session has under way; more wait for their turn. */
 const MOST_IN_FLIGHT = 32;
@@ -55,7 +55,7 @@ export class McpPool {
     for (;;) {
       signal.throwIfAborted();
       if (this.#closed.signal.aborted)
-        return mcpFailure('mcp_closed', `the MCP server ${this.server} was not called: the worker is ending`);
+        return failure('mcp_closed', `the MCP server ${this.server} was not called: the worker is ending`);
       const best = this.#best();
       const hasRoom = this.#living().length + this.#openings.size < this.limit;
       if (best !== undefined && (best.inFlight === 0 || !hasRoom)) {
@@ -110,12 +110,12 @@ export class McpPool {
     };
     const opened = await McpSession.open(this.server, this.connect, this.#closed.signal, onOver).catch(
       (error: Error) =>
-        mcpFailure('internal', `the MCP server ${this.server} could not be opened: ${error.message}`),
+        failure('internal', `the MCP server ${this.server} could not be opened: ${error.message}`),
     );
-    const failure = 'kind' in opened ? opened : undefined;
-    if (failure === undefined || !NO_START.has(failure.reason)) {
-      this.#restarts = afterStart(this.#restarts, failure === undefined, performance.now());
-      this.#lastFailure = failure;
+    const failed = 'kind' in opened ? opened : undefined;
+    if (failed === undefined || !NO_START.has(failed.reason)) {
+      this.#restarts = afterStart(this.#restarts, failed === undefined, performance.now());
+      this.#lastFailure = failed;
     }
     if ('kind' in opened) return opened;
     session = opened;

@@ -1,3 +1,4 @@
+import { failure } from '../../core/failure.js';
 import { missingArguments } from '../../core/mcp/required.js';
 import { toolOutput } from '../../core/mcp/result.js';
 import { noSecrets, type Secrets } from '../../core/mcp/secrets.js';
@@ -12,7 +13,7 @@ import type { Processes } from '../process/request.js';
 import { connectHttp } from './http.js';
 import { McpPool } from './pool.js';
 import type { McpSession } from './session.js';
-import { type McpServerSettings, mcpFailure, secretsOf } from './settings.js';
+import { type McpServerSettings, secretsOf } from './settings.js';
 import { connectStdio } from './stdio.js';
 
 export type { McpServerSettings } from './settings.js';
@@ -87,7 +88,7 @@ export class McpRunner implements ToolRunner {
       signal.throwIfAborted();
       if (!limit.signal.aborted) throw error;
       const message = `the MCP server ${server} was not done within ${call.deadlineMs} ms: ${limit.stage}`;
-      return { outcome: mcpFailure('deadline', message, limit.session?.evidence()), readOnly };
+      return { outcome: failure('deadline', message, limit.session?.evidence()), readOnly };
     } finally {
       limit.end();
     }
@@ -181,12 +182,12 @@ function noSuchServer(server: string, names: readonly string[]): RunFailure {
   const nearest = nearestName(server, names);
   const hint = nearest === undefined ? '' : `; did you mean "${nearest}"?`;
   const message = `no MCP server "${server}" is configured; mcp_servers has: ${names.join(', ') || 'none'}${hint}`;
-  return mcpFailure('mcp_no_such_server', message);
+  return failure('mcp_no_such_server', message);
 }
 
 function ofBoundedSize(tool: string, output: { kind: 'value'; value: unknown }): ToolOutput {
   const { length } = JSON.stringify(output.value);
   if (length <= MOST_OF_A_RETURN) return output;
   const message = `the MCP tool "${tool}" returned ${length} characters of JSON; a validation returns at most ${MOST_OF_A_RETURN}`;
-  return mcpFailure('mcp_too_large', message);
+  return failure('mcp_too_large', message);
 }

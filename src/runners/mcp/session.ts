@@ -1,5 +1,6 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { JsonSchemaValidator, jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
+import { failure } from '../../core/failure.js';
 import type { McpCallResult } from '../../core/mcp/result.js';
 import type { McpTool } from '../../core/mcp/tool.js';
 import type { JsonObject } from '../../core/registry/model.js';
@@ -9,7 +10,6 @@ import { isRoot } from '../process/users.js';
 import { type Connection, Noise } from './connection.js';
 import { lastWords } from './last-words.js';
 import { cancellable, listTools, type Types } from './requests.js';
-import { mcpFailure } from './settings.js';
 import { evidenceOf, type Trouble, troubleOf, whyNotStarted } from './trouble.js';
 
 /** Milliseconds in which a server must be ready, or list its tools. */
@@ -78,7 +78,7 @@ export class McpSession {
       await session.stop();
       const said = connection.evidence();
       const told = `the MCP server ${server} ${message}${lastWords(said, server, isRoot())}`;
-      return mcpFailure(connection.startReason, told, evidenceOf(said, noise));
+      return failure(connection.startReason, told, evidenceOf(said, noise));
     }
   }
 

@@ -1,3 +1,4 @@
+import { failure } from '../../core/failure.js';
 import { knownSecrets, type Secrets } from '../../core/mcp/secrets.js';
 import type { RunFailure } from '../../core/validators/validator.js';
 
@@ -28,10 +29,6 @@ export interface McpHttpSettings {
 
 export type McpServerSettings = McpStdioSettings | McpHttpSettings;
 
-export function mcpFailure(reason: string, message: string, data?: Record<string, unknown>): RunFailure {
-  return { kind: 'failure', reason, message, ...(data === undefined ? {} : { data }) };
-}
-
 /** What a server was given that must not come back from it. */
 export function secretsOf(settings: McpServerSettings, env: NodeJS.ProcessEnv): Secrets {
   const from = 'url' in settings ? settings.headers_from : settings.env_from;
@@ -53,5 +50,5 @@ export function taken(
   }
   const list = missing.map(([name, variable]) => `${variable} (for ${name})`).join(', ');
   const message = `the MCP server ${server} cannot be used: ${field} takes variables that this process does not have: ${list}`;
-  return mcpFailure('mcp_not_configured', message);
+  return failure('mcp_not_configured', message);
 }

@@ -1,10 +1,11 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { failure } from '../../core/failure.js';
 import type { RunFailure } from '../../core/validators/validator.js';
 import type { OpenProcess, Processes } from '../process/request.js';
 import { type Connection, Lost, MOST_MESSAGE, type Noise } from './connection.js';
 import { LineBuffer } from './lines.js';
-import { type McpStdioSettings, mcpFailure, secretsOf, taken } from './settings.js';
+import { type McpStdioSettings, secretsOf, taken } from './settings.js';
 
 type Framing = typeof import('@modelcontextprotocol/sdk/shared/stdio.js');
 
@@ -125,8 +126,7 @@ export async function connectStdio(
 ): Promise<Connection | RunFailure> {
   const { command, network, paths } = settings;
   const [program, ...rest] = command;
-  if (program === undefined)
-    return mcpFailure('mcp_not_configured', `the MCP server ${server} has no command`);
+  if (program === undefined) return failure('mcp_not_configured', `the MCP server ${server} has no command`);
   const values = taken(server, 'env_from', settings.env_from, env);
   if (values.kind === 'failure') return values;
   const framing = await import('@modelcontextprotocol/sdk/shared/stdio.js');

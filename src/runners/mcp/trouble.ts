@@ -1,9 +1,9 @@
+import { failure } from '../../core/failure.js';
 import { rawOutput } from '../../core/settle.js';
 import type { RunFailure } from '../../core/validators/validator.js';
 import { type Connection, LOST, Lost, type Noise } from './connection.js';
 import { because } from './http.js';
 import type { Types } from './requests.js';
-import { mcpFailure } from './settings.js';
 
 /** Why a request failed, and what that says of its session. */
 export interface Trouble {
@@ -54,7 +54,7 @@ export async function whyNotStarted(
 export async function troubleOf(error: unknown, about: About): Promise<Trouble> {
   const { server, connection, types, evidence } = about;
   const told = (reason: string, message: string, data = evidence) =>
-    mcpFailure(reason, `the MCP server ${server} ${message}`, data);
+    failure(reason, `the MCP server ${server} ${message}`, data);
   const lost = await lostBy(error, about);
   if (lost !== undefined) {
     const when = lost.reason === 'mcp_died' ? ' during the call' : '';
@@ -63,8 +63,12 @@ export async function troubleOf(error: unknown, about: About): Promise<Trouble> 
   const { code, message } = error as { code?: unknown; message: string };
   if (error instanceof types.McpError) {
     const text = message.replace(/^MCP error -?\d+: /, '');
-    const failure = told('mcp_error', `answered with error ${code}: ${text}`, { ...evidence, code });
-    return { failure, isInDoubt: false, isUntaken: false };
+    const words = `answered with error ${code}: ${text}`;
+    return {
+      failure: told('mcp_error', words, { ...evidence, code }),
+      isInDoubt: false,
+      isUntaken: false,
+    };
   }
   const status = connection.statusOf(error);
   if (status !== undefined && status > 0) {
@@ -79,8 +83,11 @@ export async function troubleOf(error: unknown, about: About): Promise<Trouble> 
     return { failure: told('mcp_malformed', words), isInDoubt: false, isUntaken: false };
   }
   const why = because(error);
-  const failure = told('mcp_died', `cannot be spoken to${why}`);
-  return { failure, isInDoubt: true, isUntaken: why.includes('ECONNREFUSED') };
+  return {
+    failure: told('mcp_died', `cannot be spoken to${why}`),
+    isInDoubt: true,
+    isUntaken: why.includes('ECONNREFUSED'),
+  };
 }
 
 /** What is wrong with an answer, where that is why the request failed. */

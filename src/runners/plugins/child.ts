@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { failureWithOutput } from '../../core/failure.js';
 import type { ReadOnly } from '../../core/result.js';
-import { rawOutput } from '../../core/settle.js';
 import type { RunFailure } from '../../core/validators/validator.js';
 import type { ToolOutput } from '../../ports/runner.js';
 import type { OpenProcess, Processes } from '../process/request.js';
@@ -44,13 +44,6 @@ const REASONS = {
   unknown: 'no_plugin',
 } as const satisfies Record<Extract<PluginAnswer, { failed: string }>['failed'], string>;
 
-export const failed = (reason: string, message: string, raw = ''): RunFailure => ({
-  kind: 'failure',
-  reason,
-  message,
-  ...(raw === '' ? {} : { data: { raw_output: rawOutput(raw) } }),
-});
-
 /** One process with a module in it: loaded, then one call at a time. */
 export class PluginChild {
   readonly #process: OpenProcess;
@@ -68,7 +61,7 @@ export class PluginChild {
     this.#process = process;
     this.#module = module;
     const flood = (what: string) => () =>
-      this.#giveUp(failed('plugin_flood', `the plugin ${module} wrote ${what}`));
+      this.#giveUp(failureWithOutput('plugin_flood', `the plugin ${module} wrote ${what}`));
     const lines = new Lines(MOST_LINE_BYTES, (line) => this.#line(line), flood('a line that never ends'));
     process.stdout.on('data', (chunk: Buffer) => lines.push(chunk));
     process.stdout.on('error', () => {});
@@ -120,7 +113,7 @@ export class PluginChild {
   /** Runs a validation; one that overstays its deadline takes the child with it. Never throws. */
   async call(name: string, input: Record<string, unknown>, deadlineMs: number): Promise<ToolOutput> {
     const call: PluginCall = { id: randomUUID(), name, input, deadline_ms: Math.round(deadlineMs) };
-    const late = failed('deadline', `${name} did not return within ${Math.round(deadlineMs)} ms`);
+    const late = failureWithOutput('deadline', `${name} did not return within ${Math.round(deadlineMs)} ms`);
     const answer = await this.#ask(
       (message) => {
         const parsed = answerSchema.safeParse(message);
@@ -139,17 +132,17 @@ export class PluginChild {
   }
 
   #stopped(): RunFailure {
-    return failed('stopped', `the plugin ${this.#module} was stopped`);
+    return failureWithOutput('stopped', `the plugin ${this.#module} was stopped`);
   }
 
   async #load(): Promise<RunFailure | undefined> {
-    const late = failed('plugin_broken', `it did not load within ${LOAD_MS / 1000} s`);
+    const late = failureWithOutput('plugin_broken', `it did not load within ${LOAD_MS / 1000} s`);
     const loading = await this.#ask((message) => loadingSchema.safeParse(message).data, {
       ms: LOAD_MS,
       late,
     });
     if ('kind' in loading) return loading;
-    if ('broken' in loading) return failed('plugin_broken', loading.broken);
+    if ('broken' in loading) return failureWithOutput('plugin_broken', loading.broken);
     this.#validations = loading.loaded as Described[];
     return undefined;
   }
@@ -178,7 +171,9 @@ export class PluginChild {
         return answer !== undefined;
       };
       if (!this.isAlive)
-        this.#interrupt(this.#why ?? failed('plugin_died', `the plugin ${this.#module} has ended`));
+        this.#interrupt(
+          this.#why ?? failureWithOutput('plugin_died', `the plugin ${this.#module} has ended`),
+        );
       else if (question !== undefined) this.#process.stdin.write(`${JSON.stringify(question)}\n`);
     });
   }
@@ -189,7 +184,7 @@ export class PluginChild {
     if (message !== undefined && this.#hear(message)) return;
     this.#noise += line.length;
     if (this.#noise <= MOST_NOISE) return;
-    this.#giveUp(failed('plugin_flood', `the plugin ${this.#module} floods its standard output`));
+    this.#giveUp(failureWithOutput('plugin_flood', `the plugin ${this.#module} floods its standard output`));
   }
 
   /** Answers at once; the child goes in its own time. */
@@ -202,7 +197,7 @@ export class PluginChild {
   #died({ exitCode, signal }: { exitCode: number | null; signal?: string }): RunFailure {
     const how = signal === undefined ? `exit code ${exitCode}` : signal;
     const said = this.#process.stderr().trim();
-    return failed('plugin_died', `the process of the plugin ${this.#module} ended (${how})`, said);
+    return failureWithOutput('plugin_died', `the process of the plugin ${this.#module} ended (${how})`, said);
   }
 }
 
@@ -217,5 +212,5 @@ function parsed(line: string): unknown {
 function outputOf(name: string, { value, failed: kind, message, raw }: Answer): ToolOutput {
   if (kind === undefined) return { kind: 'value', value };
   const whole = kind === 'threw' ? `${name} threw ${message}` : `${name}: ${message}`;
-  return failed(REASONS[kind], whole, raw);
+  return failureWithOutput(REASONS[kind], whole, raw);
 }

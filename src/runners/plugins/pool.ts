@@ -1,6 +1,7 @@
+import { failureWithOutput } from '../../core/failure.js';
 import type { RunFailure } from '../../core/validators/validator.js';
 import type { Processes } from '../process/request.js';
-import { failed, PluginChild } from './child.js';
+import { PluginChild } from './child.js';
 import type { Located } from './locate.js';
 
 /** Children that one module has at a time, each with one call in hand. */
@@ -50,7 +51,7 @@ export class PluginPool {
         reject(new Error('stopped: the worker is shutting down', { cause: signal?.reason }));
       };
       const message = `no process of the plugin ${this.#located.module} was free within ${Math.round(ms)} ms`;
-      const timer = setTimeout(() => waiting(failed('deadline', message)), ms);
+      const timer = setTimeout(() => waiting(failureWithOutput('deadline', message)), ms);
       signal?.addEventListener('abort', abort, { once: true });
       this.#waiting.push(waiting);
       if (signal?.aborted) abort();
@@ -101,7 +102,7 @@ export class PluginPool {
   }
 
   #stopped(): RunFailure {
-    return failed('stopped', `the plugin ${this.#located.module} was stopped`);
+    return failureWithOutput('stopped', `the plugin ${this.#located.module} was stopped`);
   }
 
   #start(): void {
@@ -116,7 +117,7 @@ export class PluginPool {
   async #started(): Promise<RunFailure | undefined> {
     const { signal } = this.#ending;
     const child = await PluginChild.start(this.#located, this.#network, this.#processes, signal).catch(
-      (error: Error): RunFailure => failed('not_started', error.message),
+      (error: Error): RunFailure => failureWithOutput('not_started', error.message),
     );
     if ('kind' in child) {
       this.#broken = { failure: child, until: performance.now() + PAUSE_MS };

@@ -1,10 +1,10 @@
+import { failureWithOutput } from '../../core/failure.js';
 import { nearestName } from '../../core/problem.js';
 import { PLUGIN_PREFIX } from '../../core/registry/needs.js';
 import type { LoadedPlugins, PluginDescription } from '../../core/registry/plugins.js';
 import type { RunFailure } from '../../core/validators/validator.js';
 import type { Ran, ToolOutput, ToolRun, ToolRunner } from '../../ports/runner.js';
 import type { Processes } from '../process/request.js';
-import { failed } from './child.js';
 import { locate } from './locate.js';
 import { PluginPool } from './pool.js';
 
@@ -57,7 +57,8 @@ export class PluginRunner implements ToolRunner {
     const ends = performance.now() + call.deadlineMs;
     const name = (call.document.validator ?? '').slice(PLUGIN_PREFIX.length);
     const loaded = await inTime(this.load(), call.deadlineMs, signal);
-    if (loaded === undefined) return ranNot(failed('deadline', 'the plugins were not loaded in time'));
+    if (loaded === undefined)
+      return ranNot(failureWithOutput('deadline', 'the plugins were not loaded in time'));
     const owner = this.#owners.get(name);
     if (owner === undefined) return ranNot(unknown(name, loaded));
     const { pool } = owner;
@@ -159,5 +160,5 @@ function unknown(name: string, { validations, broken }: LoadedPlugins): RunFailu
   const nearest = nearestName(name, names);
   const hint = nearest === undefined ? '' : `; did you mean "${nearest}"?`;
   const others = broken.map(({ module, reason }) => `; ${module} was not loaded: ${reason}`).join('');
-  return failed('no_plugin', `no plugin of this worker brings ${name}${hint}${others}`);
+  return failureWithOutput('no_plugin', `no plugin of this worker brings ${name}${hint}${others}`);
 }

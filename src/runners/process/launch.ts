@@ -1,3 +1,4 @@
+import { failure } from '../../core/failure.js';
 import type { RunFailure } from '../../core/validators/validator.js';
 import { HOME, WORK, wrapped } from './bubblewrap.js';
 import { type PrivateFolder, privateFolder, strayFile } from './folder.js';
@@ -40,17 +41,17 @@ export type LaunchRequest = ProcessRequest & Pick<RunRequest, 'stdin'>;
 let runs = 0;
 
 function badRequest(request: ProcessRequest): RunFailure | undefined {
-  const failure = (message: string): RunFailure => ({ kind: 'failure', reason: 'bad_request', message });
+  const refused = (message: string) => failure('bad_request', message);
   const words = [...request.argv, ...Object.values(request.env ?? {})];
   if (words.some((word) => word.includes('\0'))) {
-    return failure('an argument or a variable holds a NUL character, which no program can be given');
+    return refused('an argument or a variable holds a NUL character, which no program can be given');
   }
   const name = Object.keys(request.env ?? {}).find((each) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(each));
-  if (name !== undefined) return failure(`the variable ${JSON.stringify(name)} has no name for a variable`);
+  if (name !== undefined) return refused(`the variable ${JSON.stringify(name)} has no name for a variable`);
   const stray = strayFile(request.files);
   return stray === undefined
     ? undefined
-    : failure(
+    : refused(
         `the file ${JSON.stringify(stray)} would leave the folder of the run; name it relative, without ..`,
       );
 }

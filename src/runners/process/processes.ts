@@ -1,5 +1,5 @@
+import { failureWithOutput } from '../../core/failure.js';
 import type { ReadOnly } from '../../core/result.js';
-import { rawOutput } from '../../core/settle.js';
 import type { RunFailure } from '../../core/validators/validator.js';
 import { readOnlyOf, sandboxTrouble } from './available.js';
 import { CappedOutput } from './capped.js';
@@ -70,7 +70,8 @@ export class LocalProcesses implements Processes {
     const { child } = process;
     if (!child?.pid || !child.stdin || !child.stdout) {
       return (
-        notStarted(await process.ended, launch, '', '') ?? failed('not_started', 'it ended before it began')
+        notStarted(await process.ended, launch, '', '') ??
+        failureWithOutput('not_started', 'it ended before it began')
       );
     }
     const said = new CappedOutput(STDERR_TAIL);
@@ -91,12 +92,12 @@ export class LocalProcesses implements Processes {
 
   async #launch(request: LaunchRequest): Promise<Launch | RunFailure> {
     const trouble = await sandboxTrouble(this.#settings);
-    if (trouble !== undefined) return failed('no_sandbox', trouble);
+    if (trouble !== undefined) return failureWithOutput('no_sandbox', trouble);
     await sweptOnce();
     try {
       return await launchOf(request, this.#settings);
     } catch (error) {
-      return failed('not_started', `the run could not be prepared: ${(error as Error).message}`);
+      return failureWithOutput('not_started', `the run could not be prepared: ${(error as Error).message}`);
     }
   }
 
@@ -110,11 +111,6 @@ function throwIfAborted(signal: AbortSignal): void {
   if (signal.aborted) throw new Error('stopped: the worker is shutting down', { cause: signal.reason });
 }
 
-function failed(reason: string, message: string, output = ''): RunFailure {
-  const data = output === '' ? {} : { data: { raw_output: rawOutput(output) } };
-  return { kind: 'failure', reason, message, ...data };
-}
-
 /** In better words than those of a shell, to which a script without its interpreter is `not found`. */
 function whyNot(said: string, { program, sandboxed, head }: Launch): string {
   if (!/not found|No such file/.test(said)) return said;
@@ -125,17 +121,21 @@ function whyNot(said: string, { program, sandboxed, head }: Launch): string {
 /** Whether the program was never reached, and why. */
 function notStarted(ending: Ending, launch: Launch, stdout: string, stderr: string): RunFailure | undefined {
   if (ending.error !== undefined) {
-    return failed('not_started', `the process could not be started: ${ending.error}`);
+    return failureWithOutput('not_started', `the process could not be started: ${ending.error}`);
   }
   const at = stderr.lastIndexOf(launch.token);
   if (at >= 0) {
     const said = stderr.slice(0, at).trim();
     const why = said.replace(/^.*?(?:exec: )?(?:line \d+: |\d+: )(?:exec: )?/s, '');
     const cause = whyNot(why, launch) || 'its shell gave no reason';
-    return failed('not_started', `the program could not be started: ${cause}`, said);
+    return failureWithOutput('not_started', `the program could not be started: ${cause}`, said);
   }
   if (launch.sandboxed && ending.exitCode !== 0 && stdout === '' && /^(?:bwrap|setpriv): /.test(stderr)) {
-    return failed('not_started', `the sandbox could not be made: ${stderr.trim().split('\n')[0]}`, stderr);
+    return failureWithOutput(
+      'not_started',
+      `the sandbox could not be made: ${stderr.trim().split('\n')[0]}`,
+      stderr,
+    );
   }
   return undefined;
 }
