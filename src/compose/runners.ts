@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.js';
-import { type Need, PLUGIN_PREFIX, type RunnerKind } from '../core/registry/needs.js';
+import { mcpNeed, type Need, pluginNeed, type RunnerKind } from '../core/registry/needs.js';
 import type { AnsibleRunner, ToolRunner, ToolRunners } from '../ports/runner.js';
 import { SandboxedAnsibleRunner } from '../runners/ansible/runner.js';
 import { AnsibleToolRunner } from '../runners/ansible/tool.js';
@@ -24,7 +24,7 @@ export interface OpenedRunners {
 }
 
 /** Processes of others on this host, as the settings allow them. */
-export function processesOf({ sandbox, runners }: Config): LocalProcesses {
+function processesOf({ sandbox, runners }: Config): LocalProcesses {
   return new LocalProcesses({
     sandbox,
     memoryMiB: runners.memory,
@@ -37,13 +37,13 @@ export function processesOf({ sandbox, runners }: Config): LocalProcesses {
 }
 
 /** MCP servers of the settings; nothing is started before it is called. */
-export function mcpRunnerOf(config: Config): McpRunner {
-  return new McpRunner(config.mcp_servers, processesOf(config), process.env);
+export function mcpRunnerOf(config: Config, processes = processesOf(config)): McpRunner {
+  return new McpRunner(config.mcp_servers, processes, process.env);
 }
 
 /** Plugins of the settings; nothing is started before it loads. */
-export function pluginRunnerOf(config: Config): PluginRunner {
-  return new PluginRunner({ modules: config.plugins, from: process.cwd() }, processesOf(config));
+export function pluginRunnerOf(config: Config, processes = processesOf(config)): PluginRunner {
+  return new PluginRunner({ modules: config.plugins, from: process.cwd() }, processes);
 }
 
 function ansibleOf({ ansible }: Config, processes: LocalProcesses): SandboxedAnsibleRunner {
@@ -78,14 +78,14 @@ export async function openRunners(config: Config): Promise<OpenedRunners> {
   if (lacksAnsible === undefined) serves.push('ansible');
   else missing.ansible = lacksAnsible;
 
-  runners.mcp = mcpRunnerOf(config);
+  runners.mcp = mcpRunnerOf(config, processes);
   for (const [name, server] of Object.entries(config.mcp_servers)) {
     const lacks = lackOf(server, trouble);
-    if (lacks === undefined) serves.push(`mcp:${name}`);
-    else missing[`mcp:${name}`] = lacks;
+    if (lacks === undefined) serves.push(mcpNeed(name));
+    else missing[mcpNeed(name)] = lacks;
   }
 
-  const plugins = await servePlugins(config, trouble, serves, missing);
+  const plugins = await servePlugins(config, processes, trouble, serves, missing);
   if (plugins !== undefined) runners.plugin = plugins;
 
   return {
@@ -109,6 +109,7 @@ function lackOf(server: Config['mcp_servers'][string], trouble: string | undefin
 
 async function servePlugins(
   config: Config,
+  processes: LocalProcesses,
   trouble: string | undefined,
   serves: Need[],
   missing: Record<string, string>,
@@ -121,9 +122,9 @@ async function servePlugins(
     missing.plugin = trouble;
     return undefined;
   }
-  const runner = pluginRunnerOf(config);
+  const runner = pluginRunnerOf(config, processes);
   const { validations, broken } = await runner.load();
-  for (const { name } of validations) serves.push(`${PLUGIN_PREFIX.slice(0, -1)}:${name}`);
+  for (const { name } of validations) serves.push(pluginNeed(name));
   for (const { module, reason } of broken) missing[module] = reason;
   return runner;
 }

@@ -4,6 +4,7 @@ import { livingWorkers } from '../../app/living.js';
 import { mcpRunnerOf, openRunners, pluginRunnerOf } from '../../compose/runners.js';
 import { systemClock } from '../../compose.js';
 import { neededBy } from '../../core/registry/needed.js';
+import { pluginNeed } from '../../core/registry/needs.js';
 import { TAKES_NO_RUNNERS } from '../../core/routing.js';
 import type { DoctorReport, FleetFacts, HostRunners, SandboxChoice } from '../../doctor/check.js';
 import { runDoctor } from '../../doctor/run.js';
@@ -39,7 +40,7 @@ async function hostOf(config: Config, plugins: PluginRunner): Promise<HostRunner
   await close();
   const { validations } = config.plugins.length === 0 ? { validations: [] } : await plugins.load();
   return {
-    serves: [...serves, ...validations.map(({ name }) => `plugin:${name}`)],
+    serves: [...serves, ...validations.map(({ name }) => pluginNeed(name))],
     missing,
     ...(config.worker.runner_concurrency === 0 ? { takesNone: TAKES_NO_RUNNERS } : {}),
   };

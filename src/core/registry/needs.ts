@@ -10,6 +10,12 @@ export const PLUGIN_PREFIX = 'plugin/';
 /** What a worker must serve for a check: `command`, `ansible`, `mcp:<server>` or `plugin:<name>`. */
 export type Need = string;
 
+/** A session of this MCP server. */
+export const mcpNeed = (server: string): Need => `mcp:${server}`;
+
+/** A plugin that brings a validation of this name. */
+export const pluginNeed = (name: string): Need => `plugin:${name}`;
+
 /** The runner of a document; undefined for what the worker judges by itself, and for graphs. */
 export function runnerKindOf({ source, validator }: CallableDocument): RunnerKind | undefined {
   if (source === 'command' || source === 'mcp') return source;
@@ -20,8 +26,8 @@ export function runnerKindOf({ source, validator }: CallableDocument): RunnerKin
 
 function needOf(document: CallableDocument): Need | undefined {
   const kind = runnerKindOf(document);
-  if (kind === 'mcp') return `mcp:${document.mcp_server}`;
-  if (kind === 'plugin') return `plugin:${document.validator?.slice(PLUGIN_PREFIX.length)}`;
+  if (kind === 'mcp') return mcpNeed(document.mcp_server ?? '');
+  if (kind === 'plugin') return pluginNeed((document.validator ?? '').slice(PLUGIN_PREFIX.length));
   return kind;
 }
 
