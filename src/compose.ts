@@ -9,7 +9,7 @@ import { sweepPlans } from './app/plan/deadlines.js';
 import type { Engine, FleetEngine } from './compose/engine.js';
 import { createExecutor } from './compose/executor.js';
 import { createAggregator, keeperOf } from './compose/plans.js';
-import { type OpenedRunners, openRunners } from './compose/runners.js';
+import { openRunners } from './compose/runners.js';
 import { InlineQueue } from './inline/queue.js';
 import type { Clock } from './ports/clock.js';
 import { openMemoryStore } from './store/memory/index.js';
@@ -95,15 +95,15 @@ const aloneIn = (config: Config): Config => ({
 export function openInline(config: Config, log: Logger): Engine {
   const store = openMemoryStore({ outboxCap: Number.POSITIVE_INFINITY });
   const onError = errorLogger(log);
-  let opened: Promise<{ executor: Executor; runners: OpenedRunners }> | undefined;
+  let executor: Promise<Executor> | undefined;
   const open = async () => {
     const runners = await openRunners(config);
-    return { runners, executor: createExecutor(store, aloneIn(config), processName(), runners, onError) };
+    return createExecutor(store, aloneIn(config), processName(), runners, onError);
   };
   const queue: InlineQueue = new InlineQueue({
     async run(job) {
-      opened ??= open();
-      return (await opened).executor.run(job);
+      executor ??= open();
+      return (await executor).run(job);
     },
     async decide(chunk) {
       await aggregator.decide(chunk);
@@ -122,9 +122,7 @@ export function openInline(config: Config, log: Logger): Engine {
     async close() {
       clearInterval(timer);
       await queue.close();
-      const running = await opened?.catch(onError);
-      await running?.executor.close().catch(onError);
-      await running?.runners.close().catch(onError);
+      await executor?.then((running) => running.close()).catch(onError);
       await store.close();
     },
   };

@@ -61,8 +61,7 @@ async function open(engine: FleetEngine, id: string, runners: OpenedRunners): Pr
       const started = Date.now();
       await consumer.drain(deadlineMs);
       const left = Math.max(LEAST_CLOSE_MS, deadlineMs - (Date.now() - started));
-      const closing = executor.close().finally(() => runners.close());
-      await within(left, closing, trouble);
+      await within(left, executor.close(), trouble);
     },
   };
 }
