@@ -30,7 +30,7 @@ export interface ManifestEntry {
 export interface Chunk {
   /** Id of its first evaluation. */
   id: string;
-  /** Empty for a plan. */
+  /** Empty for a plan, and for an evaluation that was asked for by itself. */
   batch: string;
   attempt: number;
   options: EvaluationOptions;
@@ -40,4 +40,13 @@ export interface Chunk {
   evaluations: ManifestEntry[];
   /** A plan's evaluation, which is alone in its chunk: its checks take the place of a scenario's rules. */
   plan?: PlanManifest;
+  /** Who asked for it; absent: not known. */
+  actor?: string;
+  /** An evaluation that was asked for by itself, and is of no batch. */
+  single?: {
+    /** `correlationid` of its events. */
+    correlation: string;
+    /** Milliseconds that it and its evidence are kept once it is decided. */
+    retentionMs: number;
+  };
 }

@@ -36,6 +36,16 @@ export type ErrorCode =
   | 'PLAN_REFUSED'
   | 'COMMAND_CONFLICT'
   | 'NOT_FOUND'
+  | 'INVALID_EVENT'
+  | 'INVALID_REQUEST'
+  | 'IDEMPOTENCY_CONFLICT'
+  | 'BAD_REFERENCE'
+  | 'UNAUTHORIZED'
+  | 'FORBIDDEN'
+  | 'TOO_LARGE'
+  | 'RATE_LIMITED'
+  | 'UNAVAILABLE'
+  | 'SECRET_MISSING'
   | 'REDIS_UNREACHABLE'
   | 'REDIS_POLICY'
   | 'REDIS_VERSION'
@@ -44,6 +54,7 @@ export type ErrorCode =
   | 'IO';
 
 const INFRASTRUCTURE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'UNAVAILABLE',
   'REDIS_UNREACHABLE',
   'REDIS_POLICY',
   'REDIS_VERSION',

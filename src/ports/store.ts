@@ -4,8 +4,10 @@ import type { Chunk } from '../core/manifest.js';
 import type { Need } from '../core/registry/needs.js';
 import type { PackResults } from '../core/results-codec.js';
 import type { Blob } from './blob.js';
+import type { DeadLetterStore, SinkStateStore } from './dead-letters.js';
 import type { PlanStore } from './plans.js';
 import type { RegistryStore } from './registry.js';
+import type { TokenStore } from './tokens.js';
 
 export type { Blob } from './blob.js';
 
@@ -125,6 +127,8 @@ export interface EvaluationStore {
 export interface OutboxEntry {
   position: string;
   event: OutboxEvent;
+  /** Milliseconds since the epoch at which it was written. */
+  at: number;
 }
 
 /** Events, in the order in which they were decided. */
@@ -154,11 +158,9 @@ export interface Outbox {
   closeReader(reader: string): Promise<void>;
   /** Drops what every reader has delivered and is older than `keepMs` or beyond `keepCount`; returns how many. */
   trim(now: number, keepMs: number, keepCount: number): Promise<number>;
-  /** Keeps an event that could not be delivered, with its reason, and writes the event that says so. */
-  bury(reader: string, entry: OutboxEntry, reason: string, now: number, notice?: OutboxEvent): Promise<void>;
 }
 
-export type RoleName = 'worker' | 'aggregator' | 'dispatcher' | 'sweeper';
+export type RoleName = 'worker' | 'aggregator' | 'dispatcher' | 'sweeper' | 'server';
 
 export interface LivingRole {
   role: RoleName;
@@ -202,6 +204,9 @@ export interface Store {
   readonly registry: RegistryStore;
   readonly plans: PlanStore;
   readonly unserved: UnservedStore;
+  readonly letters: DeadLetterStore;
+  readonly sinks: SinkStateStore;
+  readonly tokens: TokenStore;
   /** Whether what was acknowledged survives this process. */
   readonly durable: boolean;
   close(): Promise<void>;

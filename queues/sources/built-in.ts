@@ -1,0 +1,4 @@
+import type { SourceKind } from '../../src/ports/source.js';
+
+/** Every kind of source. A new one is a file beside this one and a line here. */
+export const builtInSources: readonly SourceKind[] = [];
