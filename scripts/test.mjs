@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { ROOT, say } from './lib/paths.mjs';
 import { runNode } from './lib/run.mjs';
 import { totals } from './lib/totals.mjs';
-import { ensureAnsible, ensureBubblewrap, ensureBuild, ensureDependencies, ensureRedis } from './setup.mjs';
+import {
+  ensureAnsible,
+  ensureBrokers,
+  ensureBubblewrap,
+  ensureBuild,
+  ensureDependencies,
+  ensureRedis,
+} from './setup.mjs';
 
 try {
   await ensureDependencies();
@@ -17,6 +24,7 @@ try {
 ensureRedis();
 ensureAnsible();
 ensureBubblewrap();
+ensureBrokers();
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'));
 const report = join(folder, 'report.json');

@@ -39,6 +39,17 @@ export function ensureBubblewrap() {
   });
 }
 
+/** Brokers that the tests of sinks and sources talk to. Returns whether all of them are there now. */
+export function ensureBrokers() {
+  const brokers = [
+    { commands: ['nats-server'], apt: ['nats-server'], why: 'the tests of NATS' },
+    { commands: ['rabbitmq-server'], apt: ['rabbitmq-server'], why: 'the tests of RabbitMQ' },
+    { commands: ['mosquitto'], apt: ['mosquitto'], why: 'the tests of MQTT' },
+  ];
+  const without = 'these tests fail; nothing else needs it';
+  return brokers.map((broker) => ensurePackage({ ...broker, without })).every(Boolean);
+}
+
 /** Installs Debian packages as root; used by the Docker part of CI too. */
 export function aptInstall(names) {
   const install = () =>
