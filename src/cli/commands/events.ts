@@ -1,4 +1,5 @@
 import type { Config } from '../../../config/schema.js';
+import { nearestPlan } from '../../app/plan/nearest.js';
 import { openFleet } from '../../compose.js';
 import { parseDuration } from '../../core/duration.js';
 import { EVENT_NAMES, EVENT_PREFIX, EVENT_VERSION, type OutboxEvent } from '../../core/events.js';
@@ -8,7 +9,6 @@ import { checkLogLevel, createLog } from '../log.js';
 import { choice, type FleetOptions, ProblemList } from '../options.js';
 import { isStdoutGone, plain, print, say } from '../output.js';
 import { loadSettings, requireRedis } from '../redis.js';
-import { nearestPlan } from './plan/look.js';
 
 const PAGE = 500;
 const WAIT_MS = 500;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { configSchema } from '../../../config/schema.js';
 import type { CheckHistory, PlanEvaluation } from '../../../src/app/plan/requests.js';
-import { statusDocument } from '../../../src/cli/commands/plan/documents.js';
+import { statusDocument } from '../../../src/app/plan/documents.js';
 import { decidedLines, statusText } from '../../../src/cli/commands/plan/words.js';
 import type { Phase, PlanState } from '../../../src/core/plan/model.js';
 import { IN_PHASE, type Life, NOW, submitted } from '../core/plan/build.js';

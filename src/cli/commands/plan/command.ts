@@ -1,3 +1,5 @@
+import { answerDocument, planDocument } from '../../../app/plan/documents.js';
+import { withNearest } from '../../../app/plan/nearest.js';
 import type { CommandContext, PlanAnswer, PlanEvaluation, PlanRequest } from '../../../app/plan/requests.js';
 import { PlanRefusedError } from '../../../app/plan/service.js';
 import { plansOf } from '../../../compose.js';
@@ -9,9 +11,7 @@ import { failureDocument, failureLines } from '../../failure.js';
 import { onInterrupt } from '../../interrupt.js';
 import type { ProblemList } from '../../options.js';
 import { plain, print, printJson, say } from '../../output.js';
-import { answerDocument, planDocument } from './documents.js';
 import { followPlan, missingRoles } from './follow.js';
-import { withNearest } from './look.js';
 import { applicableLines, decidedLines, lastDecided, planLines } from './words.js';
 
 /** Options of every command that changes a plan. */

@@ -1,45 +1,13 @@
-import { distance } from 'fastest-levenshtein';
+import { planDocument, statusDocument } from '../../../app/plan/documents.js';
+import { withNearest } from '../../../app/plan/nearest.js';
 import { plansOf } from '../../../compose.js';
 import { PHASES } from '../../../core/plan/model.js';
-import { nearestName, SluiceError } from '../../../core/problem.js';
-import type { PlanStore } from '../../../ports/plans.js';
 import { type AskerOptions, askFleet, withFleet } from '../../asker.js';
 import { choice, ProblemList, wholeNumber } from '../../options.js';
 import { print, printJson, say } from '../../output.js';
-import { planDocument, statusDocument } from './documents.js';
 import { plansTable, statusText } from './words.js';
 
 const DEFAULT_LIMIT = 50;
-/** Plans, the newest first, among which the one is looked for that was meant. */
-const LOOKED_AT = 1000;
-
-/** The plan that was probably meant; undefined where none is near. */
-export async function nearestPlan(store: PlanStore, id: string): Promise<string | undefined> {
-  const ids = (await store.plans({ limit: LOOKED_AT })).map((plan) => plan.id);
-  const nearest = nearestName(id, ids);
-  // Ids that were made in the same hour are alike by half: that is no slip.
-  return nearest === undefined || distance(id, nearest) > Math.max(2, id.length / 6) ? undefined : nearest;
-}
-
-/** Names the plan that was probably meant where there is none of that id. */
-export async function withNearest<T>(store: PlanStore, id: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof SluiceError) || error.code !== 'NOT_FOUND') throw error;
-    const nearest = await nearestPlan(store, id);
-    if (nearest === undefined) throw error;
-    const problem = {
-      code: error.code,
-      path: 'id',
-      message: 'is no plan',
-      found: JSON.stringify(id),
-      nearest,
-    };
-    throw new SluiceError('NOT_FOUND', error.message, [problem]);
-  }
-}
-
 /** `sluice plan status ID`; answers 0. Throws NOT_FOUND. */
 export async function planStatus(id: string, options: AskerOptions): Promise<number> {
   const { status, settings } = await askFleet(options, 'read', async ({ engine }) => {

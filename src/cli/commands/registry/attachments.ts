@@ -1,6 +1,6 @@
+import { attachmentDocument, explanationDocument } from '../../../app/registry/documents.js';
 import type { RegistryService } from '../../../app/registry/service.js';
 import { registryOf } from '../../../compose.js';
-import type { Explanation } from '../../../core/attachments/resolve.js';
 import { resourceProblem } from '../../../core/attachments/resource.js';
 import { canonicalJson } from '../../../core/json.js';
 import { nearestName, SluiceError, show } from '../../../core/problem.js';
@@ -14,12 +14,6 @@ import { print, printJson, say } from '../../output.js';
 import { tableOf } from '../../table.js';
 
 const NOT_ATTACHED = 'nothing was attached.';
-
-/** An attachment as users see it. */
-function attachmentDocument(attachment: Attachment): Record<string, unknown> {
-  const { attachedAt, ...rest } = attachment;
-  return { ...rest, attached_at: new Date(attachedAt).toISOString() };
-}
 
 const scopeOf = ({ scope, target }: Attachment) => (target === null ? scope : `${scope} ${target}`);
 
@@ -187,10 +181,6 @@ export async function listAttachments(options: AttachmentsOptions): Promise<numb
 export interface ExplainOptions extends AskerOptions {
   project?: string;
   plan?: string;
-}
-
-function explanationDocument({ attachment, mode, applies, reason, shadowedBy }: Explanation) {
-  return { applies, reason, shadowed_by: shadowedBy, mode, attachment: attachmentDocument(attachment) };
 }
 
 /** `sluice validation explain RESOURCE`; answers 0. A plan that exists is reached through its project. */

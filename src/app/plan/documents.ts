@@ -1,6 +1,6 @@
-import type { PlanAnswer, PlanEvaluation, PlanStatus } from '../../../app/plan/requests.js';
-import type { Applicable, PlanCheck, PlanDecision, PlanState } from '../../../core/plan/model.js';
-import type { PlanLogEntry } from '../../../ports/plans.js';
+import type { Applicable, PlanCheck, PlanDecision, PlanState } from '../../core/plan/model.js';
+import type { PlanLogEntry } from '../../ports/plans.js';
+import type { PlanAnswer, PlanEvaluation, PlanStatus } from './requests.js';
 
 type Document = Record<string, unknown>;
 
