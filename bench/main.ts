@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { cpus, release, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { measureDeadSink } from './dead-sink.js';
 import { judgeByEngine, startFleet } from './fleet.js';
 import { judgeByRawFlows, startRawFlows } from './raw-flows.js';
 import { median, type Row } from './row.js';
@@ -140,11 +141,17 @@ async function main(): Promise<void> {
   const rows: Row[] = [];
   try {
     const workload = makeWorkload(Math.max(...plans.map((plan) => plan.runs)), BYTES);
-    for (const plan of plans) rows.push(await measure(redis.url, workload, plan));
+    const only = (name: string) => !process.argv.includes('--only') || process.argv.includes(name);
+    if (only('checks')) for (const plan of plans) rows.push(await measure(redis.url, workload, plan));
+    if (only('sinks')) {
+      const [runs, rounds] = quick ? [5000, 1] : [20_000, 5];
+      const clearing = { port: await freePort(), clear: () => clear(redis.url) };
+      rows.push(await measureDeadSink(redis.url, workload, { runs, rounds, ...clearing }));
+    }
+    if (only('sandbox')) rows.push(...(await measureSandbox(quick)));
   } finally {
     await redis.stop();
   }
-  rows.push(...(await measureSandbox(quick)));
   print(rows);
   const results = new URL('./results/', import.meta.url);
   mkdirSync(results, { recursive: true });
