@@ -1,0 +1,14 @@
+import type { HttpDeps } from '../deps.js';
+import type { Operation } from '../operation.js';
+import { batchOperations } from './batches.js';
+import { evaluationOperations } from './evaluations.js';
+import { serviceOperations } from './service.js';
+
+/** Every operation of the API, in the order of the OpenAPI document. */
+export function createOperations(deps: HttpDeps): Operation[] {
+  return [
+    ...serviceOperations(deps),
+    ...evaluationOperations(deps),
+    ...batchOperations(deps),
+  ];
+}
