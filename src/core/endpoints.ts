@@ -3,7 +3,8 @@ import { parseDuration } from './duration.js';
 
 const DURATION = 'expected a duration such as 250ms, 30s, 5m, 24h or 7d';
 
-const duration = z.string({ error: DURATION }).transform((text, context) => {
+/** A duration as settings give it; milliseconds. */
+export const durationSchema = z.string({ error: DURATION }).transform((text, context) => {
   const ms = parseDuration(text);
   if (ms !== undefined) return ms;
   context.addIssue({ code: 'custom', message: DURATION });
@@ -58,7 +59,7 @@ const sinkObject = z.strictObject({
     .min(1)
     .optional()
     .describe('Tries of an event that the sink refuses; default: delivery.tries'),
-  give_up_after: duration
+  give_up_after: durationSchema
     .optional()
     .describe('How long events wait for a sink that is away; default: delivery.give_up_after'),
   options,
