@@ -59,10 +59,19 @@ export type AcceptAnswer =
   /** `batch_closed`: sealed or over, and some of these are not part of it. */
   | { accepted: false; reason: 'batch_closed' | 'outbox_full' };
 
+/** A chunk and the input index of its first evaluation. */
+export interface ChunkPlace {
+  id: string;
+  firstIndex: number;
+}
+
 /** Batches: opened once, sealed once, completed once. */
 export interface BatchStore {
-  /** Opens the batch, or returns the one that stands under its id, untouched. */
-  openBatch(opening: BatchOpening): Promise<BatchRecord>;
+  /**
+   * Opens the batch, or returns the one that stands under its id, untouched. `kept`: what its runs will
+   * need (scenarios, bundles) and for how many milliseconds, where they come later.
+   */
+  openBatch(opening: BatchOpening, kept?: { blobs: readonly Blob[]; leaseMs: number }): Promise<BatchRecord>;
   batch(id: string): Promise<BatchRecord | undefined>;
   /** Fixes the total. The first seal stands; returns the batch after it. */
   sealBatch(id: string, total: number): Promise<BatchRecord | undefined>;
@@ -72,8 +81,11 @@ export interface BatchStore {
   progressBatch(id: string, step: number, event: OutboxEvent): Promise<boolean>;
   /** Open, sealed batches in which everything is decided, for the sweeper. */
   unfinishedBatches(): Promise<string[]>;
-  /** Ids of the batch's chunks with the input index of their first evaluation, in that order. */
-  chunksOf(batch: string): Promise<{ id: string; firstIndex: number }[]>;
+  /**
+   * The batch's chunks by the input index of their first evaluation, then by id; `page`: at most `count`
+   * of those behind `after`.
+   */
+  chunksOf(batch: string, page?: { after: ChunkPlace | undefined; count: number }): Promise<ChunkPlace[]>;
   /** What was decided after the cursor ('' for the beginning), waiting up to `waitMs` for the first entry. */
   decidedSince(
     batch: string,

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Chunk } from '../../src/core/manifest.js';
-import type { Blob, Store } from '../../src/ports/store.js';
+import type { Blob, ChunkPlace, Store } from '../../src/ports/store.js';
 import { checkResult, chunkOf, decisionOf, event, openingOf, packOf } from '../support/evidence.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { storeAdapters } from '../support/stores.js';
@@ -89,6 +89,33 @@ describe.each(adapters)('the store on $name', ({ open }) => {
       expect(await store.batches.chunksOf('b')).toEqual([
         { id: 'early-0', firstIndex: 0 },
         { id: 'late-0', firstIndex: 50 },
+      ]);
+    });
+
+    it('lists chunks page by page, also those of the same index', async () => {
+      await openBatch();
+      for (const name of ['d', 'a', 'c', 'b']) await accept(chunkOf('b', name, 1));
+      const last = chunkOf('b', 'aa', 1);
+      (last.evaluations[0] as { index: number }).index = 7;
+      await accept(last);
+      const pages: string[][] = [];
+      for (let after: ChunkPlace | undefined; ; ) {
+        const page = await store.batches.chunksOf('b', { after, count: 2 });
+        if (page.length === 0) break;
+        pages.push(page.map(({ id }) => id));
+        after = page.at(-1);
+      }
+      expect(pages).toEqual([['a-0', 'b-0'], ['c-0', 'd-0'], ['aa-0']]);
+    });
+
+    it('keeps what the runs of an open batch will need, whoever opens it', async () => {
+      const blob = (digest: string) => ({ digest, content: `content of ${digest}` });
+      await store.batches.openBatch(openingOf('b', []), { blobs: [blob('x')], leaseMs: 60_000 });
+      await store.batches.openBatch(openingOf('b', []), { blobs: [blob('x'), blob('y')], leaseMs: 90_000 });
+      expect(await store.evaluations.blobs(['x', 'y', 'z'])).toEqual([
+        'content of x',
+        'content of y',
+        undefined,
       ]);
     });
 

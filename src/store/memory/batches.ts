@@ -1,7 +1,10 @@
 import { type BatchOpening, type BatchRecord, isComplete } from '../../core/batch.js';
 import type { OutboxEvent } from '../../core/events.js';
-import type { BatchStore, DecidedEntry } from '../../ports/store.js';
+import type { BatchStore, Blob, ChunkPlace, DecidedEntry } from '../../ports/store.js';
 import type { MemoryState } from './state.js';
+
+const byPlace = (a: ChunkPlace, b: ChunkPlace) =>
+  a.firstIndex - b.firstIndex || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
 /** Batches in memory. */
 export class MemoryBatches implements BatchStore {
@@ -11,7 +14,11 @@ export class MemoryBatches implements BatchStore {
     this.#state = state;
   }
 
-  async openBatch(opening: BatchOpening): Promise<BatchRecord> {
+  async openBatch(
+    opening: BatchOpening,
+    kept: { blobs: readonly Blob[] } = { blobs: [] },
+  ): Promise<BatchRecord> {
+    for (const { digest, content } of kept.blobs) this.#state.blobs.set(digest, content);
     let batch = this.#state.batches.get(opening.id);
     if (batch === undefined) {
       const record: BatchRecord = {
@@ -67,9 +74,11 @@ export class MemoryBatches implements BatchStore {
       .map(({ record }) => record.id);
   }
 
-  async chunksOf(id: string): Promise<{ id: string; firstIndex: number }[]> {
-    const chunks = this.#state.batches.get(id)?.chunks ?? [];
-    return [...chunks].sort((a, b) => a.firstIndex - b.firstIndex);
+  async chunksOf(id: string, page?: { after: ChunkPlace | undefined; count: number }): Promise<ChunkPlace[]> {
+    const chunks = [...(this.#state.batches.get(id)?.chunks ?? [])].sort(byPlace);
+    if (page === undefined) return chunks;
+    const { after, count } = page;
+    return chunks.filter((chunk) => after === undefined || byPlace(chunk, after) > 0).slice(0, count);
   }
 
   async decidedSince(

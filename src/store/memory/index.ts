@@ -6,6 +6,7 @@ import { MemoryPlans } from './plans.js';
 import { MemoryRegistry } from './registry.js';
 import { MemoryRoster } from './roster.js';
 import { MemoryState } from './state.js';
+import { MemoryTokens } from './tokens.js';
 import { MemoryUnserved } from './unserved.js';
 
 /** A store that ends with the process: the inline engine's. */
@@ -20,6 +21,7 @@ export function openMemoryStore(options: { outboxCap: number }): Store {
     registry,
     plans: new MemoryPlans(state, registry),
     unserved: new MemoryUnserved(state),
+    tokens: new MemoryTokens(),
     durable: false,
     async close() {},
   };

@@ -1,6 +1,6 @@
 import type { BatchOpening, BatchRecord, BatchState } from '../../core/batch.js';
 import type { OutboxEvent } from '../../core/events.js';
-import type { BatchStore, DecidedEntry } from '../../ports/store.js';
+import type { BatchStore, Blob, ChunkPlace, DecidedEntry } from '../../ports/store.js';
 import type { RedisContext } from './context.js';
 
 const LOG_PAGE = 500;
@@ -22,6 +22,17 @@ function recordOf(hash: Record<string, string>): BatchRecord | undefined {
   };
 }
 
+function placesIn(reply: readonly string[]): ChunkPlace[] {
+  const places: ChunkPlace[] = [];
+  for (let i = 0; i + 1 < reply.length; i += 2) {
+    places.push({ id: reply[i] as string, firstIndex: Number(reply[i + 1]) });
+  }
+  return places;
+}
+
+const isBehind = (place: ChunkPlace, after: ChunkPlace) =>
+  place.firstIndex > after.firstIndex || (place.firstIndex === after.firstIndex && place.id > after.id);
+
 type StreamReply = [key: string, entries: [id: string, fields: string[]][]][] | null;
 
 /** Batches in Redis: a hash, its chunks by input position, and a log of what was decided. */
@@ -36,9 +47,19 @@ export class RedisBatches implements BatchStore {
     return `${this.#context.prefix}batch:${id}`;
   }
 
-  async openBatch(opening: BatchOpening): Promise<BatchRecord> {
+  async openBatch(
+    opening: BatchOpening,
+    kept: { blobs: readonly Blob[]; leaseMs: number } = { blobs: [], leaseMs: 0 },
+  ): Promise<BatchRecord> {
     const { scripts, prefix } = this.#context;
-    await scripts['open-batch'](prefix, opening.id, JSON.stringify(opening), opening.createdAt);
+    await scripts['open-batch'](
+      prefix,
+      opening.id,
+      JSON.stringify(opening),
+      opening.createdAt,
+      kept.leaseMs,
+      ...kept.blobs.flatMap(({ digest, content }) => [digest, content]),
+    );
     const batch = await this.batch(opening.id);
     if (batch === undefined) throw new Error(`batch ${opening.id} vanished while it was opened`);
     return batch;
@@ -77,13 +98,23 @@ export class RedisBatches implements BatchStore {
     });
   }
 
-  async chunksOf(batch: string): Promise<{ id: string; firstIndex: number }[]> {
-    const reply = await this.#context.client.zrange(`${this.#key(batch)}:chunks`, '0', '-1', 'WITHSCORES');
-    const chunks: { id: string; firstIndex: number }[] = [];
-    for (let i = 0; i + 1 < reply.length; i += 2) {
-      chunks.push({ id: reply[i] as string, firstIndex: Number(reply[i + 1]) });
+  async chunksOf(
+    batch: string,
+    page?: { after: ChunkPlace | undefined; count: number },
+  ): Promise<ChunkPlace[]> {
+    const { client } = this.#context;
+    const key = `${this.#key(batch)}:chunks`;
+    if (page === undefined) return placesIn(await client.zrange(key, '0', '-1', 'WITHSCORES'));
+    const { after, count } = page;
+    const least = after?.firstIndex ?? '-inf';
+    const found: ChunkPlace[] = [];
+    // Those of the same index stand by id: what lies behind the place may begin further on.
+    for (let offset = 0; found.length < count; offset += count) {
+      const reply = await client.zrangebyscore(key, least, '+inf', 'WITHSCORES', 'LIMIT', offset, count);
+      found.push(...placesIn(reply).filter((place) => after === undefined || isBehind(place, after)));
+      if (reply.length < 2 * count) break;
     }
-    return chunks;
+    return found.slice(0, count);
   }
 
   async decidedSince(

@@ -9,6 +9,7 @@ import { RedisPlans } from './plans.js';
 import { RedisRegistry } from './registry.js';
 import { RedisRoster } from './roster.js';
 import { defineScripts } from './scripts.js';
+import { RedisTokens } from './tokens.js';
 import { RedisUnserved } from './unserved.js';
 
 export interface RedisStoreOptions {
@@ -56,6 +57,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     registry: new RedisRegistry(context),
     plans: new RedisPlans(context),
     unserved: new RedisUnserved(context),
+    tokens: new RedisTokens(context),
     durable: true,
     async close() {
       for (const own of waiting.values()) own.disconnect();

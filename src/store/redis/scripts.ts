@@ -17,6 +17,7 @@ const NAMES = [
   'beat',
   'note-unserved',
   'list-unserved',
+  'add-token',
 ] as const;
 
 /** Name of a script in `src/store/lua`. */
