@@ -10,6 +10,8 @@ export interface ResponseSpec {
   schema?: z.ZodType;
   /** Default application/json. */
   contentType?: string;
+  /** Other content types that it may have, as text. */
+  also?: readonly string[];
   /** Headers that it carries, with what they say. */
   headers?: Record<string, string>;
 }
