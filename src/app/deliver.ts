@@ -1,4 +1,4 @@
-import { deliveryDeadEvent } from '../core/evaluation-events.js';
+import { deliveryDeadEvent } from '../core/delivery-events.js';
 import { EVENT_PREFIX, EVENT_VERSION, type OutboxEvent } from '../core/events.js';
 import type { Clock } from '../ports/clock.js';
 import type { DeliveryRest, SinkDelivery } from '../ports/delivery.js';
@@ -91,7 +91,13 @@ export async function giveUp(deps: DeliverDeps, reader: SinkReader, rest: Delive
     const isNotice = entry.event.type === `${EVENT_PREFIX}delivery.dead${EVENT_VERSION}`;
     const notice = isNotice
       ? undefined
-      : deliveryDeadEvent(deps.fleet, reader.name, entry.event, rest.reason, now);
+      : deliveryDeadEvent(
+          deps.fleet,
+          reader.name,
+          entry.event,
+          { reason: rest.reason, code: 'refused', tries: 1 },
+          now,
+        );
     await deps.outbox.bury(reader.name, entry, rest.reason, now, notice);
   }
   await deps.outbox.letGo(reader.name, rest.positions);

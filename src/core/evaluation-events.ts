@@ -183,23 +183,3 @@ export function batchProgressedEvent(
     data: { ...totals(batch), percent: step * 10 },
   });
 }
-
-/** delivery.dead: an event could not be delivered to a sink and was set aside. */
-export function deliveryDeadEvent(
-  fleet: string,
-  sink: string,
-  event: OutboxEvent,
-  reason: string,
-  now: number,
-): OutboxEvent {
-  return makeEvent({
-    fleet,
-    name: 'delivery.dead',
-    subject: event.id,
-    revision: sink,
-    sequence: 1,
-    causation: event.id,
-    time: now,
-    data: { sink, event: event.id, event_type: event.type, reason },
-  });
-}

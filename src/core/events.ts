@@ -22,6 +22,7 @@ export const EVENT_NAMES = [
   'batch.progressed',
   'batch.completed',
   'delivery.dead',
+  'delivery.disabled',
   'plan.gate.passed',
   'plan.retry.requested',
   'plan.revision.requested',

@@ -6,7 +6,6 @@ import {
   batchCompletedEvent,
   batchProgressedEvent,
   decisionEvents,
-  deliveryDeadEvent,
 } from '../../../src/core/evaluation-events.js';
 import type { Chunk, ManifestEntry } from '../../../src/core/manifest.js';
 import { materialize } from '../../../src/core/scenario/materialize.js';
@@ -111,13 +110,5 @@ describe('the events of a batch', () => {
     const ids = [1, 2, 1].map((step) => batchProgressedEvent('f', batch, step, step).id);
     expect(ids[0]).toBe(ids[2]);
     expect(ids[0]).not.toBe(ids[1]);
-  });
-
-  it('delivery.dead is one event for each event and sink', () => {
-    const event = { id: 'e', type: 't', json: '{}' };
-    const [a, b, again] = ['x', 'y', 'x'].map((sink) => deliveryDeadEvent('f', sink, event, 'r', 1));
-    expect(a?.id).toBe(again?.id);
-    expect(a?.id).not.toBe(b?.id);
-    expect(dataOf(a)).toEqual({ sink: 'x', event: 'e', event_type: 't', reason: 'r' });
   });
 });
