@@ -7,6 +7,8 @@ import { defineConfig } from 'vitest/config';
  */
 export default defineConfig({
   test: {
+    // Inherited by the processes that tests start: every event is held to its schema.
+    env: { SLUICE_CHECK_EVENTS: '1' },
     projects: [
       {
         test: {

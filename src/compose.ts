@@ -6,12 +6,14 @@ import { BullWorkQueue } from '../queues/work-queue.js';
 import type { Executor } from './app/execute.js';
 import { type OutageTeller, outageListener } from './app/outage.js';
 import { sweepPlans } from './app/plan/deadlines.js';
+import { withCheckedEvents } from './compose/checked-events.js';
 import type { Engine, FleetEngine } from './compose/engine.js';
 import { createExecutor } from './compose/executor.js';
 import { createAggregator, keeperOf } from './compose/plans.js';
 import { openRunners } from './compose/runners.js';
 import { InlineQueue } from './inline/queue.js';
 import type { Clock } from './ports/clock.js';
+import type { Store } from './ports/store.js';
 import { openMemoryStore } from './store/memory/index.js';
 import { openRedisStore } from './store/redis/index.js';
 
@@ -61,7 +63,7 @@ export async function openFleet(
   teller: OutageTeller = troubleLog(log),
 ): Promise<FleetEngine> {
   const settings = { url: redisUrl, fleet: config.fleet, outboxCap: config.outbox.cap };
-  const store = await openRedisStore(settings);
+  const store = await checkedIfWanted(await openRedisStore(settings));
   const place = { url: redisUrl, fleet: config.fleet };
   const trouble = outageListener(teller, systemClock.now);
   const queue = new BullWorkQueue(place, config.worker.tries, trouble);
@@ -81,6 +83,10 @@ export async function openFleet(
   };
 }
 
+/** SLUICE_CHECK_EVENTS=1 holds every event to its schema, as the tests do. */
+const checkedIfWanted = (store: Store): Store =>
+  process.env.SLUICE_CHECK_EVENTS === '1' ? withCheckedEvents(store) : store;
+
 /** How often the inline engine looks at the deadlines of its plans, in milliseconds. */
 const INLINE_SWEEP_MS = 1000;
 const INLINE_PLANS_A_SWEEP = 100;
@@ -93,7 +99,7 @@ const aloneIn = (config: Config): Config => ({
 
 /** The same use cases in this process, over memory: nothing survives it (DESIGN 8). */
 export function openInline(config: Config, log: Logger): Engine {
-  const store = openMemoryStore({ outboxCap: Number.POSITIVE_INFINITY });
+  const store = checkedIfWanted(openMemoryStore({ outboxCap: Number.POSITIVE_INFINITY }));
   const onError = errorLogger(log);
   let executor: Promise<Executor> | undefined;
   const open = async () => {

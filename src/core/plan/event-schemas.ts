@@ -9,13 +9,13 @@ const mode = z.enum(['required', 'informational']);
 const time = z.iso.datetime().describe('ISO 8601, UTC');
 const digests = z.record(z.string(), z.string()).describe('SHA-256 of the snapshot, by resource');
 const truncated = z.boolean().describe('Some of it was left out; dataref says where all of it lies');
-const counters = z.object({
+const counters = z.strictObject({
   fixes: z.number().int().min(0).describe('Fixes under this strategy'),
   revisions: z.number().int().min(0).describe('Revisions of the strategy'),
   escalations: z.number().int().min(0).describe('Escalations answered with a retry'),
 });
 
-const plan = z.object({
+const plan = z.strictObject({
   plan: z.string(),
   project: z.string().nullable(),
   revision: z.number().int().min(1).describe('+ 1 with every transition'),
@@ -25,7 +25,7 @@ const plan = z.object({
   limits: counters,
 });
 
-const entry = z.object({
+const entry = z.strictObject({
   validation: z.string(),
   resource: z.string(),
   attachment_id: z.string(),
@@ -36,10 +36,10 @@ const entry = z.object({
   data: z.record(z.string(), z.unknown()),
   excerpt: z.string().optional(),
 });
-const named = z.object({ validation: z.string(), resource: z.string() });
+const named = z.strictObject({ validation: z.string(), resource: z.string() });
 
 /** Why a gate is shut, as events carry it. */
-const diagnosis = z.object({
+const diagnosis = z.strictObject({
   evaluation: z.string(),
   attempt: z.number().int().min(1),
   failed: z.array(entry),
@@ -124,7 +124,7 @@ export type EventData<N extends EventName> = N extends PlanEventName
   ? z.infer<(typeof planEventData)[N]>
   : Record<string, unknown>;
 
-const evaluation = z.object({
+const evaluation = z.strictObject({
   evaluation: z.string(),
   plan: z.string(),
   project: z.string().nullable(),
@@ -144,8 +144,8 @@ const oneCheck = evaluation.extend({ ...brief.shape, data: z.record(z.string(), 
 
 const decided = evaluation.extend({
   decision: z.enum(['passed', 'failed', 'errored', 'cancelled']),
-  gates: z.object({ plan: z.object({ passed: z.boolean(), reason: z.string() }) }),
-  counts: z.object({
+  gates: z.strictObject({ plan: z.strictObject({ passed: z.boolean(), reason: z.string() }) }),
+  counts: z.strictObject({
     passed: z.number().int(),
     failed: z.number().int(),
     errored: z.number().int(),
