@@ -45,3 +45,19 @@ export const evaluateDocumentSchema = z.object({
   batch: batchDocumentSchema,
   evaluations: z.array(evaluationDocumentSchema),
 });
+
+/** A batch as it stands (DESIGN 8: `batch status`). */
+export const batchStatusDocumentSchema = z.object({
+  id: z.string(),
+  state: z.enum(['open', 'completed', 'cancelled', 'stopped']),
+  total: z.number().int().min(0).describe('Evaluations; while it is not sealed, those accepted so far'),
+  passed: z.number().int().min(0),
+  failed: z.number().int().min(0).describe('Not passed, and without an error'),
+  errored: z.number().int().min(0).describe('Not passed, and with an error'),
+  pending: z.number().int().min(0).describe('Not decided yet'),
+  vacuous_passes: z.number().int().min(0).describe('Checks that passed for lack of data'),
+  sealed: z.boolean().describe('No run comes any more'),
+  created_at: z.iso.datetime(),
+  completed_at: z.iso.datetime().nullable(),
+});
+export type BatchStatusDocument = z.infer<typeof batchStatusDocumentSchema>;
