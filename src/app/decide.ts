@@ -82,7 +82,7 @@ export class Aggregator {
     const staged = JSON.stringify({ texts: table.texts, rows } satisfies ChunkResults);
     const digest = sha256(staged);
     const decisions = judged.map((one, position) => this.#decideOne(chunk, position, one, digest, now));
-    const retention = (await this.#retention(chunk.batch)) ?? 0;
+    const retention = chunk.single?.retentionMs ?? (await this.#retention(chunk.batch)) ?? 0;
     const answer = await store.evaluations.commit(chunk, ulid(now), staged, decisions, now, retention);
     await settleBatch(store, clock, fleet, answer.batch);
   }
@@ -114,6 +114,7 @@ export class Aggregator {
       gates,
       counts,
       scenarioKey: scenario.key,
+      actor: chunk.actor ?? null,
       resultsDigest,
       decidedAt,
     };

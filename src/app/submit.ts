@@ -40,6 +40,8 @@ export interface SubmitSettings {
   deadlineMs: number;
   /** Milliseconds after which an accepted chunk is looked at by the sweeper. */
   checkAfterMs: number;
+  /** Who asks; absent: not known. */
+  actor?: string;
 }
 
 export interface SubmitDeps {
@@ -192,6 +194,7 @@ export class Submitter {
       deadline: now + this.#settings.deadlineMs,
       acceptedAt: now,
       evaluations: entries.map((e) => e.entry),
+      ...(this.#settings.actor === undefined ? {} : { actor: this.#settings.actor }),
     };
   }
 

@@ -43,6 +43,8 @@ export interface Judgement {
  */
 export interface Decision extends Judgement {
   scenarioKey: string;
+  /** Who asked for the evaluation; null: not known. */
+  actor: string | null;
   /** SHA-256 of its chunk's results as they are stored. */
   resultsDigest: string;
   /** Milliseconds since the epoch. */

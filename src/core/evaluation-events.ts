@@ -7,7 +7,8 @@ import type { RuleResult } from './result.js';
 /** What every event of an evaluation says of it. */
 interface About {
   evaluation: string;
-  batch: string;
+  /** null: it was asked for by itself. */
+  batch: string | null;
   run: string;
   case: string;
   scenario: string;
@@ -16,10 +17,15 @@ interface About {
   attempt: number;
 }
 
+const batchOf = ({ batch }: Chunk) => (batch === '' ? null : batch);
+
+/** `correlationid` of the events of a run's evaluation: its batch, or what the request said. */
+export const correlationOf = ({ batch, single }: Chunk): string => single?.correlation ?? batch;
+
 export function about(chunk: Chunk, entry: ManifestEntry, scenarioKey: string): About {
   return {
     evaluation: entry.id,
-    batch: chunk.batch,
+    batch: batchOf(chunk),
     run: entry.run,
     case: entry.case,
     scenario: scenarioKey,
@@ -42,9 +48,9 @@ export function acceptedEvent(
     subject: entry.id,
     revision: String(chunk.attempt),
     sequence: 1,
-    correlation: chunk.batch,
+    correlation: correlationOf(chunk),
     time: chunk.acceptedAt,
-    data: { ...about(chunk, entry, scenarioKey) },
+    data: { ...about(chunk, entry, scenarioKey), actor: chunk.actor ?? null },
   });
 }
 
@@ -79,18 +85,19 @@ function decidedEvent(
     subject: entry.id,
     revision: String(chunk.attempt),
     sequence: 3,
-    correlation: chunk.batch,
+    correlation: correlationOf(chunk),
     causation,
     time: decision.decidedAt,
     data: {
       evaluation: entry.id,
-      batch: chunk.batch,
+      batch: batchOf(chunk),
       run: entry.run,
       case: entry.case,
       scenario: decision.scenarioKey,
       scenario_digest: entry.scenario,
       subject_digest: entry.subject,
       attempt: chunk.attempt,
+      actor: chunk.actor ?? null,
       decision: decision.status,
       score: decision.score,
       gates: decision.gates,
@@ -115,7 +122,7 @@ export function decisionEvents(
   const common = {
     fleet,
     subject: entry.id,
-    correlation: chunk.batch,
+    correlation: correlationOf(chunk),
     causation: eventId(entry.id, String(chunk.attempt), 'evaluation.accepted'),
     time: decision.decidedAt,
   };

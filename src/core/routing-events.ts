@@ -1,4 +1,4 @@
-import { about } from './evaluation-events.js';
+import { about, correlationOf } from './evaluation-events.js';
 import { eventId, makeEvent, type OutboxEvent } from './events.js';
 import type { Chunk, ManifestEntry } from './manifest.js';
 import { aboutEvaluation } from './plan/events.js';
@@ -38,7 +38,7 @@ export function unservedEvent(
     subject: entry.id,
     revision: `${chunk.attempt}/${found.since}/${found.needs.join(',')}`,
     sequence: 2,
-    correlation: plan?.plan ?? chunk.batch,
+    correlation: plan?.plan ?? correlationOf(chunk),
     causation: eventId(entry.id, String(chunk.attempt), 'evaluation.accepted'),
     time: found.since,
     data: {

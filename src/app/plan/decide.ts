@@ -51,6 +51,7 @@ export class PlanAggregator {
       stage: manifest.stage,
       passed: verdict.passed,
       status,
+      actor: chunk.actor ?? null,
       gate,
       counts,
       vacuous,
@@ -73,6 +74,7 @@ export class PlanAggregator {
         },
         events: planDecisionEvents(fleet, chunk, decision, results, events),
         causation: eventId(chunk.id, String(chunk.attempt), name),
+        actor: chunk.actor,
       },
       command: (_state, applicable, at) => ({
         type: 'decided',

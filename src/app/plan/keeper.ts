@@ -47,7 +47,13 @@ export interface Move {
   /** Evidence by digest that comes with the command, and which resource it is of. */
   evidence: { blobs: readonly Blob[]; snapshots: Snapshots | null };
   /** A decision to be written with the transition, or alone when the plan no longer waits for it. */
-  decision: { toCommit: PlanDecisionToCommit; events: readonly OutboxEvent[]; causation: string } | null;
+  decision: {
+    toCommit: PlanDecisionToCommit;
+    events: readonly OutboxEvent[];
+    causation: string;
+    /** Who asked for the evaluation, and for what follows from it; absent: not known. */
+    actor?: string | undefined;
+  } | null;
   /** The input, made anew whenever another came first; may throw. */
   command(state: PlanState | undefined, applicable: Applicable, now: number): PlanCommand;
 }
@@ -94,7 +100,10 @@ export class PlanKeeper {
         if (move.decision !== null) await this.#decideAlone(move.plan, move.decision, now);
         return { kind: 'refused', refusal: next.refusal, state };
       }
-      const chunks = next.effects.filter(evaluates).map((effect) => planChunk(next.state, effect, now));
+      const asker = move.decision === null ? command.actor : move.decision.actor;
+      const chunks = next.effects
+        .filter(evaluates)
+        .map((effect) => planChunk(next.state, effect, now, asker));
       const step = await this.#stepOf(move, state, command, next, chunks, applicable, now);
       const answer = await store.plans.step(step);
       if (answer.done) {
@@ -231,6 +240,7 @@ export class PlanKeeper {
       stage: chunk.plan.stage,
       passed: false,
       status: 'cancelled',
+      actor: chunk.actor ?? null,
       gate: { passed: false, reason: 'the plan was cancelled' },
       counts: { passed: 0, failed: 0, errored: 0, skipped: 0, vacuous: 0, advisories: 0 },
       vacuous: false,

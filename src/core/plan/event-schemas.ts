@@ -23,6 +23,7 @@ const plan = z.strictObject({
   attempt: z.number().int().min(0).describe('The n-th time that it is judged; 0 before the first'),
   counters,
   limits: counters,
+  actor: z.string().describe('Who moved it: who gave the command, or a role of Sluice'),
 });
 
 const entry = z.strictObject({
@@ -64,7 +65,6 @@ export const planEventData = {
     from: phase.nullable(),
     to: phase,
     row: z.string().describe('Row of the lifecycle table'),
-    actor: z.string(),
     evaluation: z.string().nullable().describe('The evaluation that the plan waits for'),
     deadline: time.nullable(),
     guidance: z.string().nullable().optional().describe('What a person answered to an escalation'),
@@ -115,8 +115,8 @@ export const planEventData = {
     ...cause,
     reason: z.enum(['escalations_used_up', 'escalation_deadline', 'aborted']),
   }),
-  'plan.applied': plan.extend({ evaluation: z.string(), actor: z.string(), digests, truncated }),
-  'plan.cancelled': plan.extend({ actor: z.string(), from: phase, reason: z.string().nullable() }),
+  'plan.applied': plan.extend({ evaluation: z.string(), digests, truncated }),
+  'plan.cancelled': plan.extend({ from: phase, reason: z.string().nullable() }),
 } satisfies Record<PlanEventName, z.ZodObject>;
 
 /** Data of an event by its name; that of other aggregates than plans is not told apart. */
@@ -142,7 +142,10 @@ const brief = named.extend({
 });
 const oneCheck = evaluation.extend({ ...brief.shape, data: z.record(z.string(), z.unknown()), truncated });
 
+const asker = z.string().nullable().describe('Who asked for it; null: not known');
+
 const decided = evaluation.extend({
+  actor: asker,
   decision: z.enum(['passed', 'failed', 'errored', 'cancelled']),
   gates: z.strictObject({ plan: z.strictObject({ passed: z.boolean(), reason: z.string() }) }),
   counts: z.strictObject({
@@ -161,7 +164,7 @@ const decided = evaluation.extend({
 
 /** Data of the events of a plan's evaluations, by the event's name. */
 export const planEvaluationData = {
-  'evaluation.accepted': evaluation.extend({ checks: z.number().int().min(0) }),
+  'evaluation.accepted': evaluation.extend({ actor: asker, checks: z.number().int().min(0) }),
   'evaluation.unserved': evaluation.extend(unservedShape),
   'evaluation.passed': decided,
   'evaluation.failed': decided,

@@ -88,7 +88,7 @@ export function planAcceptedEvent(fleet: string, chunk: Chunk): OutboxEvent {
     sequence: 1,
     correlation: plan.plan,
     time: chunk.acceptedAt,
-    data: { ...aboutEvaluation(chunk, plan), checks: plan.checks.length },
+    data: { ...aboutEvaluation(chunk, plan), actor: chunk.actor ?? null, checks: plan.checks.length },
   });
 }
 
@@ -133,9 +133,10 @@ function checkData(result: Result): Record<string, unknown> {
 }
 
 /** evaluation.passed or evaluation.failed. */
-function decidedData(plan: PlanManifest, decision: PlanDecision): Record<string, unknown> {
+function decidedData({ actor }: Chunk, plan: PlanManifest, decision: PlanDecision): Record<string, unknown> {
   const unvalidated = fitting(plan.unvalidated, LIST_BYTES);
   return {
+    actor: actor ?? null,
     decision: decision.status,
     gates: { plan: { ...decision.gate, reason: clipped(decision.gate.reason, MESSAGE) } },
     counts: decision.counts,
@@ -187,6 +188,6 @@ export function planDecisionEvents(
     events.push(event(name, `${attempt}/${result.attachment_id}`, 2, checkData(result)));
   }
   const name = decision.passed ? 'evaluation.passed' : 'evaluation.failed';
-  events.push(event(name, attempt, 3, decidedData(plan, decision)));
+  events.push(event(name, attempt, 3, decidedData(chunk, plan, decision)));
   return events;
 }

@@ -5,11 +5,15 @@ import type { CheckResult, Result } from '../result.js';
 import { missingResult } from '../settle.js';
 import type { PlanEffect, PlanManifest, PlanState } from './model.js';
 
-/** The chunk of an evaluation that a plan asks for, `state` being the plan that waits for it; `now` in ms. */
+/**
+ * The chunk of an evaluation that a plan asks for, `state` being the plan that waits for it; `now` in ms.
+ * `actor` gave the command that led to it.
+ */
 export function planChunk(
   state: PlanState,
   effect: Extract<PlanEffect, { type: 'evaluate' }>,
   now: number,
+  actor?: string,
 ): Chunk {
   const { evaluation, attempt, stage, checks, rest, earlier, unvalidated } = effect;
   return {
@@ -40,6 +44,7 @@ export function planChunk(
       requireValidations: state.policy.requireValidations,
       ...(state.policy.requireEnforced === true ? { requireEnforced: true } : {}),
     },
+    ...(actor === undefined ? {} : { actor }),
   };
 }
 

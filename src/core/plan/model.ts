@@ -258,6 +258,8 @@ export interface PlanDecision {
   passed: boolean;
   /** `errored`: not passed, with at least one error among the required results. */
   status: 'passed' | 'failed' | 'errored' | 'cancelled';
+  /** Who asked for the evaluation: gave the command that led to it; null: not known. */
+  actor: string | null;
   gate: Gate;
   counts: ResultCounts;
   /** Passed although nothing, or only data that was not there, was judged. */

@@ -60,7 +60,10 @@ export function validate(
   return { state: next, effect: { type: 'evaluate', evaluation, attempt: next.attempt, ...ask } };
 }
 
-/** A transition; a change of phase tells itself first. `said` is what that event says besides. */
+/**
+ * A transition; a change of phase tells itself first. `said` is what that event says besides. Every
+ * event says who moved the plan.
+ */
 export function taken(
   row: PlanRowId,
   before: Phase | null,
@@ -69,7 +72,10 @@ export function taken(
   effects: PlanEffect[],
   said: Record<string, unknown> = {},
 ): Transition {
-  if (before === state.phase) return { ok: true, row, state, effects };
+  const told = effects.map((effect) =>
+    effect.type === 'emit' ? { ...effect, data: { actor, ...effect.data } } : effect,
+  );
+  if (before === state.phase) return { ok: true, row, state, effects: told };
   const data = {
     from: before,
     to: state.phase,
@@ -79,7 +85,7 @@ export function taken(
     deadline: state.deadline === null ? null : isoTime(state.deadline),
     ...said,
   };
-  return { ok: true, row, state, effects: [{ type: 'emit', name: 'plan.phase.changed', data }, ...effects] };
+  return { ok: true, row, state, effects: [{ type: 'emit', name: 'plan.phase.changed', data }, ...told] };
 }
 
 export function refused(row: PlanRowId, code: PlanRefusal['code'], message: string): Transition {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { configSchema } from '../../../config/schema.js';
-import type { CheckHistory, PlanEvaluation } from '../../../src/app/plan/requests.js';
 import { statusDocument } from '../../../src/app/plan/documents.js';
+import type { CheckHistory, PlanEvaluation } from '../../../src/app/plan/requests.js';
 import { decidedLines, statusText } from '../../../src/cli/commands/plan/words.js';
 import type { Phase, PlanState } from '../../../src/core/plan/model.js';
 import { IN_PHASE, type Life, NOW, submitted } from '../core/plan/build.js';
@@ -24,6 +24,7 @@ const evaluation = (passed: boolean, stage: PlanEvaluation['stage'] = 'all'): Pl
     counts: { passed: 0, failed: 0, errored: 0, skipped: 0, vacuous: 0, advisories: 0 },
     vacuous: false,
     unvalidated: [],
+    actor: null,
     resultsDigest: '',
     decidedAt: 0,
   },

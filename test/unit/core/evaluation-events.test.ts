@@ -23,6 +23,7 @@ function eventsOf(outcomes: ('pass' | 'fail' | 'error')[], perCheck = false) {
   const decision: Decision = {
     ...judge(scenario, DIRECT, results),
     scenarioKey: scenario.key,
+    actor: null,
     resultsDigest: 'd',
     decidedAt: 1_700_000_000_000,
   };
@@ -77,6 +78,46 @@ describe('the events of a decision', () => {
         subject: entry.id,
       });
     }
+  });
+});
+
+describe('the events of an evaluation that was asked for by itself', () => {
+  const asked: Chunk = {
+    ...chunk,
+    batch: '',
+    actor: 'ann',
+    single: { correlation: 'ticket-7', retentionMs: 1000 },
+  };
+  const decision: Decision = {
+    ...judge(scenario, DIRECT, [result('fail'), result('fail'), result('pass')]),
+    scenarioKey: scenario.key,
+    actor: 'ann',
+    resultsDigest: 'd',
+    decidedAt: 1_700_000_000_000,
+  };
+  const failing = materialize(scenario, entry, asked, [result('fail'), result('fail')]);
+  const events = [
+    acceptedEvent('f', asked, entry, scenario.key),
+    ...decisionEvents('f', asked, entry, decision, failing, { perCheck: true }),
+  ].map(({ json }) => JSON.parse(json));
+
+  it('are of no batch, and correlated as the request said', () => {
+    expect(events.length).toBeGreaterThan(3);
+    for (const { data, correlationid } of events) {
+      expect(data.batch).toBeNull();
+      expect(correlationid).toBe('ticket-7');
+    }
+  });
+
+  it('say who asked for it when it is accepted and when it is decided', () => {
+    expect([events.at(0).data.actor, events.at(-1).data.actor]).toEqual(['ann', 'ann']);
+  });
+
+  it('of a batch name nobody when nobody is known', () => {
+    expect(dataOf(acceptedEvent('f', chunk, entry, scenario.key))).toMatchObject({
+      batch: 'batch',
+      actor: null,
+    });
   });
 });
 

@@ -23,6 +23,7 @@ function decisionEvents(results: CheckResult[], manifest: Partial<PlanManifest> 
     counts,
     vacuous,
     unvalidated,
+    actor: null,
     resultsDigest: 'd',
     decidedAt: NOW,
   };
@@ -45,6 +46,7 @@ describe('the events of a plan’s evaluation', () => {
         earlier: 'e0',
         attempt: 1,
         checks: 3,
+        actor: null,
       },
     });
   });
@@ -65,6 +67,14 @@ describe('the events of a plan’s evaluation', () => {
         causationid: planAcceptedEvent('f', chunk).id,
       });
     }
+  });
+
+  it('say who asked for it', () => {
+    const asked = { ...chunkWith(three), actor: 'ann' };
+    const { decision } = decisionEvents([result('pass'), result('pass'), result('pass')]);
+    const decided = planDecisionEvents('f', asked, decision, [], { perCheck: false });
+    for (const event of [planAcceptedEvent('f', asked), ...decided])
+      if (nameOf(event) !== 'advisory.raised') expect(parsed(event).data.actor).toBe('ann');
   });
 
   it('carry decision, gate and counts', () => {

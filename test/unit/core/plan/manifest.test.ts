@@ -12,7 +12,7 @@ describe('the chunk of a plan', () => {
     const effect = evaluateOf(life.last?.effects ?? []);
     if (effect === undefined) throw new Error('nothing was asked for');
     const { evaluation } = effect;
-    expect(planChunk(life.state, effect, NOW + 1)).toEqual({
+    expect(planChunk(life.state, effect, NOW + 1, 'ann')).toEqual({
       id: evaluation,
       batch: '',
       attempt: 1,
@@ -32,6 +32,7 @@ describe('the chunk of a plan', () => {
         unvalidated: ['x'],
         requireValidations: true,
       },
+      actor: 'ann',
     });
   });
 
