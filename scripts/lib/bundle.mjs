@@ -10,10 +10,20 @@ export const BUNDLE = 'bundle';
 const PROGRAMS = ['src/cli/main.js', 'src/embedded/guard.js'];
 
 /**
- * What stays a package: WebAssembly is found next to its own module, and the native part of msgpackr
- * is optional, looked for at run time.
+ * What stays a package: WebAssembly is found next to its own module, the native part of msgpackr is
+ * optional and looked for at run time, and servers and buses are for processes that live long.
  */
-const PACKAGES = ['quickjs-emscripten-core', '@jitl/quickjs-wasmfile-release-sync', 'msgpackr-extract'];
+const PACKAGES = [
+  'quickjs-emscripten-core',
+  '@jitl/quickjs-wasmfile-release-sync',
+  'msgpackr-extract',
+  'fastify',
+  '@fastify/*',
+  '@nats-io/*',
+  'rabbitmq-client',
+  'mqtt',
+  'jsonata',
+];
 
 /** What CommonJS takes for granted. */
 const COMMON_JS = [
