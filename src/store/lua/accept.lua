@@ -1,7 +1,7 @@
 -- Accepts a chunk: all of it or nothing. Blobs with their lease, manifest, place among the open
 -- chunks and events, before any job exists (DESIGN 5.1).
 -- KEYS[1] key prefix
--- ARGV 1 chunk, 2 batch, 3 manifest, 4 time of the next check, 5 input index of the first
+-- ARGV 1 chunk, 2 batch ('' for none), 3 manifest, 4 time of the next check, 5 input index of the first
 --      evaluation, 6 lease in ms, 7 outbox cap, 8 counts of evaluations, 9 of blobs, 10 of events;
 --      then evaluation ids, digest and content of each blob, events as JSON
 local p = KEYS[1]
@@ -12,8 +12,10 @@ for i = 11, 10 + evaluations do
   if redis.call('EXISTS', p .. 'eval:' .. ARGV[i]) == 1 then standing[#standing + 1] = ARGV[i] end
 end
 if #standing == evaluations + 1 then return standing end
-local b = redis.call('HMGET', p .. 'batch:' .. batch, 'state', 'total')
-if b[1] ~= 'open' or b[2] then return { 'batch_closed' } end
+if batch ~= '' then
+  local b = redis.call('HMGET', p .. 'batch:' .. batch, 'state', 'total')
+  if b[1] ~= 'open' or b[2] then return { 'batch_closed' } end
+end
 if #standing > 1 then return standing end
 if redis.call('XLEN', p .. 'outbox') >= tonumber(ARGV[7]) then return { 'outbox_full' } end
 -- A Redis that is full refuses the first write: it must be one that it can refuse, or half would stand.
@@ -31,7 +33,9 @@ for _ = 1, blobs do
 end
 redis.call('HSET', p .. 'chunk:' .. chunk, 'm', ARGV[3], 'g', 1, 'left', evaluations)
 redis.call('ZADD', p .. 'open', ARGV[4], chunk)
-redis.call('ZADD', p .. 'batch:' .. batch .. ':chunks', ARGV[5], chunk)
-redis.call('HINCRBY', p .. 'batch:' .. batch, 'accepted', evaluations)
+if batch ~= '' then
+  redis.call('ZADD', p .. 'batch:' .. batch .. ':chunks', ARGV[5], chunk)
+  redis.call('HINCRBY', p .. 'batch:' .. batch, 'accepted', evaluations)
+end
 for i = at, at + events - 1 do redis.call('XADD', p .. 'outbox', '*', 'e', ARGV[i]) end
 return { 'accepted' }

@@ -1,6 +1,6 @@
 -- Writes decisions and their events in one step; a decision that stands is never touched (DESIGN 5.4).
 -- KEYS[1] key prefix
--- ARGV 1 chunk, 2 batch, 3 stage, 4 retention in ms, 5 count of decisions;
+-- ARGV 1 chunk, 2 batch ('' for none), 3 stage, 4 retention in ms, 5 count of decisions;
 --      then per decision: position, evaluation, decision, status, vacuous passes, count of events, events
 -- Returns: count of undecided evaluations left in the chunk (-1: the chunk is gone), then the
 -- positions that were decided by this call
@@ -39,7 +39,7 @@ if fresh == 0 then
 else
   answer[1] = redis.call('HINCRBY', key, 'left', -fresh)
   local b = p .. 'batch:' .. batch
-  if redis.call('EXISTS', b) == 1 then
+  if batch ~= '' and redis.call('EXISTS', b) == 1 then
     redis.call('HINCRBY', b, 'decided', fresh)
     for status, n in pairs(counts) do
       if n > 0 then redis.call('HINCRBY', b, status, n) end

@@ -27,22 +27,24 @@ export class MemoryEvaluations implements EvaluationStore {
     checkAt: number,
   ): Promise<AcceptAnswer> {
     const state = this.#state;
-    const batch = state.batches.get(chunk.batch);
+    const alone = chunk.batch === '';
+    const batch = alone ? undefined : state.batches.get(chunk.batch);
     const standing = chunk.evaluations.map(({ id }) => id).filter((id) => state.places.has(id));
     const all = standing.length === chunk.evaluations.length;
-    if (!all && (batch?.record.state !== 'open' || batch.record.total !== null)) {
+    if (!all && !alone && (batch?.record.state !== 'open' || batch.record.total !== null)) {
       return { accepted: false, reason: 'batch_closed' };
     }
     if (standing.length > 0) return { accepted: false, reason: 'standing', standing };
     if (state.outbox.length >= state.outboxCap) return { accepted: false, reason: 'outbox_full' };
-    if (batch === undefined) return { accepted: false, reason: 'batch_closed' };
     for (const { digest, content } of blobs) state.blobs.set(digest, content);
     chunk.evaluations.forEach(({ id }, position) => {
       state.places.set(id, { chunk: chunk.id, position });
     });
     state.chunks.set(chunk.id, { chunk, generation: 1, checkAt, recorded: [], decisions: new Map() });
-    batch.chunks.push({ id: chunk.id, firstIndex: chunk.evaluations[0]?.index ?? 0 });
-    batch.record.accepted += chunk.evaluations.length;
+    if (batch !== undefined) {
+      batch.chunks.push({ id: chunk.id, firstIndex: chunk.evaluations[0]?.index ?? 0 });
+      batch.record.accepted += chunk.evaluations.length;
+    }
     state.append(events);
     return { accepted: true };
   }

@@ -152,7 +152,8 @@ export class RedisEvaluations implements EvaluationStore {
       ...args,
     );
     const [, [left = -1, ...fresh]] = await Promise.all([written, committed as Promise<number[]>]);
-    return { fresh, chunkDone: left === 0, batch: await this.#batches.batch(chunk.batch) };
+    const batch = chunk.batch === '' ? undefined : await this.#batches.batch(chunk.batch);
+    return { fresh, chunkDone: left === 0, batch };
   }
 
   async decisions(chunk: string, positions?: readonly number[]): Promise<StoredDecision[]> {
