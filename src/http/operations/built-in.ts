@@ -6,9 +6,5 @@ import { serviceOperations } from './service.js';
 
 /** Every operation of the API, in the order of the OpenAPI document. */
 export function createOperations(deps: HttpDeps): Operation[] {
-  return [
-    ...serviceOperations(deps),
-    ...evaluationOperations(deps),
-    ...batchOperations(deps),
-  ];
+  return [...serviceOperations(deps), ...evaluationOperations(deps), ...batchOperations(deps)];
 }
