@@ -79,7 +79,10 @@ export interface SinkState {
 
 /** States of sinks, kept over restarts of dispatchers. */
 export interface SinkStateStore {
-  /** Notes a state; a change of `state` writes the event with it, the same state does not. */
+  /**
+   * Notes a state; a change of `state` writes the event with it, the same state does not and keeps its
+   * `since`. `away` does not take the place of `disabled`: that stands until the sink is enabled.
+   */
   note(state: SinkState, event?: OutboxEvent): Promise<void>;
   get(name: string): Promise<SinkState | undefined>;
   list(): Promise<SinkState[]>;

@@ -98,7 +98,7 @@ export interface BatchStore {
 export interface EvaluationStore {
   /**
    * One atomic step: the chunk's blobs with a lease until `leaseUntil`, its manifest, its place among
-   * the open ones until `checkAt`, and its events.
+   * the open ones until `checkAt`, and its events. A chunk without a batch belongs to none.
    */
   accept(
     chunk: Chunk,
@@ -149,7 +149,7 @@ export interface Outbox {
   events(cursor: string, count: number, waitMs: number): Promise<OutboxEntry[]>;
   /** Position of the newest entry; '' when there is none. */
   lastEvent(): Promise<string>;
-  /** Entries at these positions that are still kept. */
+  /** Entries at these positions that are still kept, in the order of the outbox. */
   eventsAt(positions: readonly string[]): Promise<OutboxEntry[]>;
   /** Registers a reader that starts after `from`; a reader that exists keeps its place. */
   openReader(reader: string, from: string): Promise<void>;
@@ -161,8 +161,24 @@ export interface Outbox {
     waitMs: number,
     reclaimMs: number,
   ): Promise<OutboxEntry[]>;
+  /**
+   * As `claim`, by one consumer at a time, so that entries are claimed in their order: first again what
+   * was claimed and not acknowledged, by whom ever. undefined: another consumer leads. The lead goes to
+   * who asks first, and is lost `leadMs` after the last claim.
+   */
+  claimInOrder(
+    reader: string,
+    consumer: string,
+    count: number,
+    waitMs: number,
+    leadMs: number,
+  ): Promise<OutboxEntry[] | undefined>;
+  /** Leaves the lead to another. */
+  endLead(reader: string, consumer: string): Promise<void>;
+  /** When the oldest entry was written that the reader has not claimed yet; undefined: none waits. */
+  waitingSince(reader: string): Promise<number | undefined>;
   acknowledge(reader: string, positions: readonly string[]): Promise<void>;
-  /** Entries handed to delivery hold back trimming until they are delivered or buried. */
+  /** Entries handed to delivery hold back trimming until they are delivered or dead letters. */
   holdBack(reader: string, positions: readonly string[]): Promise<void>;
   letGo(reader: string, positions: readonly string[]): Promise<void>;
   /** Claimed, waiting or held back for this reader: 0 means that all so far is delivered. */

@@ -191,6 +191,19 @@ describe.each(adapters)('the store on $name', ({ open }) => {
       expect(await accept(chunkOf('b', 'd', 1))).toEqual({ accepted: false, reason: 'batch_closed' });
     });
 
+    it('takes an evaluation that is of no batch, once, and counts it nowhere', async () => {
+      const single = { correlation: 'c', retentionMs: 1000 };
+      const chunk = chunkOf('', 'one', 1, { actor: 'ann', single });
+      expect(await accept(chunk)).toEqual({ accepted: true });
+      expect(await accept(chunk)).toEqual({ accepted: false, reason: 'standing', standing: ['one-0'] });
+      expect(await store.evaluations.chunk('one-0')).toEqual({ chunk, generation: 1 });
+      expect(await store.evaluations.locate(['one-0'])).toEqual([{ chunk: 'one-0', position: 0 }]);
+      expect(await store.evaluations.dueChunks(NOW, 10)).toEqual(['one-0']);
+      expect(await outboxIds()).toEqual(['one-0-accepted']);
+      expect(await store.batches.batch('')).toBeUndefined();
+      expect(await store.batches.chunksOf('')).toEqual([]);
+    });
+
     it('takes nothing in while the outbox is full, and goes on when it is not', async () => {
       await openBatch();
       const many = Array.from({ length: CAP }, (_, i) => event(`e${i}`));
@@ -256,6 +269,19 @@ describe.each(adapters)('the store on $name', ({ open }) => {
       await commit(chunk, 'same', decisions);
       expect(await commit(chunk, 'same', decisions)).toMatchObject({ fresh: [], chunkDone: true });
       expect((await store.evaluations.decisions('c-0'))[0]?.results).toBe('results r');
+    });
+
+    it('decides once what is of no batch', async () => {
+      const chunk = chunkOf('', 'one', 1, { single: { correlation: 'c', retentionMs: 1000 } });
+      await accept(chunk, []);
+      const decisions = [decisionOf(chunk, 0, 'passed')];
+      expect(await commit(chunk, 's1', decisions)).toEqual({ fresh: [0], chunkDone: true, batch: undefined });
+      expect(await commit(chunk, 's2', decisions)).toEqual({ fresh: [], chunkDone: true, batch: undefined });
+      expect(await store.evaluations.decisions('one-0')).toHaveLength(1);
+      expect(await outboxIds()).toEqual(['one-0-decided']);
+      expect(await store.evaluations.dueChunks(NOW * 2, 10)).toEqual([]);
+      expect(await store.batches.batch('')).toBeUndefined();
+      expect((await store.batches.decidedSince('', '', 0)).entries).toEqual([]);
     });
 
     it('decides nothing for a chunk that does not exist', async () => {
@@ -451,13 +477,66 @@ describe.each(adapters)('the store on $name', ({ open }) => {
       expect(await outboxIds()).toEqual(['e0']);
     });
 
-    it('buries an event and writes the notice, if there is one', async () => {
+    it('tells when each entry was written', async () => {
+      const before = Date.now() - 1;
+      await emit('e0');
+      const [entry] = await store.outbox.events('', 1, 0);
+      expect(entry?.at).toBeGreaterThanOrEqual(before);
+      expect(entry?.at).toBeLessThanOrEqual(Date.now() + 1);
+    });
+
+    it('finds entries at positions in any order', async () => {
+      await emit(...numbered(5));
+      const positions = positionsOf(await store.outbox.events('', 10, 0));
+      const wanted = [positions[3], positions[1]].map(String);
+      expect((await store.outbox.eventsAt(wanted)).map((e) => e.event.id)).toEqual(['e1', 'e3']);
+    });
+
+    it('tells since when the oldest waits that a reader has not claimed', async () => {
+      await store.outbox.openReader('r', '');
+      expect(await store.outbox.waitingSince('nobody')).toBeUndefined();
+      expect(await store.outbox.waitingSince('r')).toBeUndefined();
+      await emit('e0', 'e1');
+      const [first, second] = await store.outbox.events('', 2, 0);
+      expect(await store.outbox.waitingSince('r')).toBe(first?.at);
+      await claim(1);
+      expect(await store.outbox.waitingSince('r')).toBe(second?.at);
+      await claim(1);
+      expect(await store.outbox.waitingSince('r')).toBeUndefined();
+    });
+
+    const inOrder = async (consumer: string, count = 10, leadMs = 60_000) =>
+      (await store.outbox.claimInOrder('r', consumer, count, 1, leadMs))?.map(({ event: e }) => e.id);
+
+    it('lets one consumer at a time claim in order; the next begins with what that one held', async () => {
+      await store.outbox.openReader('r', '');
+      await emit(...numbered(6));
+      expect(await inOrder('one', 2)).toEqual(['e0', 'e1']);
+      expect(await inOrder('two', 2)).toBeUndefined();
+      const [first] = await store.outbox.events('', 1, 0);
+      await store.outbox.acknowledge('r', positionsOf([first as never]));
+      expect(await inOrder('one', 3)).toEqual(['e1']);
+      await store.outbox.endLead('r', 'two');
+      expect(await inOrder('two')).toBeUndefined();
+      await store.outbox.endLead('r', 'one');
+      expect(await inOrder('two')).toEqual(['e1']);
+      expect(await inOrder('one')).toBeUndefined();
+    });
+
+    it('gives the lead to another when it was not used for its time', async () => {
       await store.outbox.openReader('r', '');
       await emit('e0');
-      const [entry] = await claim();
-      await store.outbox.bury('r', entry as never, 'because', NOW, event('notice'));
-      await store.outbox.bury('r', entry as never, 'because', NOW);
-      expect(await outboxIds()).toEqual(['e0', 'notice']);
+      expect(await inOrder('one', 1, 1)).toEqual(['e0']);
+      await expect.poll(() => inOrder('two', 1)).toEqual(['e0']);
+    });
+
+    it('waits for something new to claim in order', async () => {
+      await store.outbox.openReader('r', '');
+      await emit('e0');
+      await store.outbox.acknowledge('r', positionsOf(await claim()));
+      const waiting = store.outbox.claimInOrder('r', 'one', 10, 20_000, 60_000);
+      await emit('e1');
+      expect((await waiting)?.map(({ event: e }) => e.id)).toEqual(['e1']);
     });
   });
 });

@@ -1,10 +1,12 @@
 import type { Store } from '../../ports/store.js';
 import { MemoryBatches } from './batches.js';
 import { MemoryEvaluations } from './evaluations.js';
+import { MemoryLetters } from './letters.js';
 import { MemoryOutbox } from './outbox.js';
 import { MemoryPlans } from './plans.js';
 import { MemoryRegistry } from './registry.js';
 import { MemoryRoster } from './roster.js';
+import { MemorySinks } from './sinks.js';
 import { MemoryState } from './state.js';
 import { MemoryTokens } from './tokens.js';
 import { MemoryUnserved } from './unserved.js';
@@ -21,6 +23,8 @@ export function openMemoryStore(options: { outboxCap: number }): Store {
     registry,
     plans: new MemoryPlans(state, registry),
     unserved: new MemoryUnserved(state),
+    letters: new MemoryLetters(state),
+    sinks: new MemorySinks(state),
     tokens: new MemoryTokens(),
     durable: false,
     async close() {},

@@ -1,4 +1,3 @@
-import type { OutboxEvent } from '../../core/events.js';
 import type { Outbox, OutboxEntry } from '../../ports/store.js';
 import type { MemoryState } from './state.js';
 
@@ -15,7 +14,7 @@ interface Reader {
 export class MemoryOutbox implements Outbox {
   readonly #state: MemoryState;
   readonly #readers = new Map<string, Reader>();
-  readonly #dead = new Map<string, { entry: OutboxEntry; reason: string; at: number }[]>();
+  readonly #leads = new Map<string, { consumer: string; until: number }>();
 
   constructor(state: MemoryState) {
     this.#state = state;
@@ -74,6 +73,28 @@ export class MemoryOutbox implements Outbox {
     return entries;
   }
 
+  async claimInOrder(
+    name: string,
+    consumer: string,
+    count: number,
+    waitMs: number,
+    leadMs: number,
+  ): Promise<OutboxEntry[] | undefined> {
+    const lead = this.#leads.get(name);
+    if (lead !== undefined && lead.consumer !== consumer && lead.until > Date.now()) return undefined;
+    this.#leads.set(name, { consumer, until: Date.now() + leadMs });
+    return this.claim(name, consumer, count, waitMs, 0);
+  }
+
+  async endLead(name: string, consumer: string): Promise<void> {
+    if (this.#leads.get(name)?.consumer === consumer) this.#leads.delete(name);
+  }
+
+  async waitingSince(name: string): Promise<number | undefined> {
+    const reader = this.#readers.get(name);
+    return reader === undefined ? undefined : this.#after(reader.claimed)[0]?.at;
+  }
+
   async acknowledge(name: string, positions: readonly string[]): Promise<void> {
     for (const position of positions) this.#reader(name).pending.delete(position);
   }
@@ -94,6 +115,7 @@ export class MemoryOutbox implements Outbox {
 
   async closeReader(name: string): Promise<void> {
     this.#readers.delete(name);
+    this.#leads.delete(name);
   }
 
   async trim(now: number, keepMs: number, keepCount: number): Promise<number> {
@@ -111,16 +133,5 @@ export class MemoryOutbox implements Outbox {
     }
     if (drop > 0) this.#state.outbox = outbox.slice(drop);
     return drop;
-  }
-
-  async bury(
-    name: string,
-    entry: OutboxEntry,
-    reason: string,
-    now: number,
-    notice?: OutboxEvent,
-  ): Promise<void> {
-    this.#dead.set(name, [...(this.#dead.get(name) ?? []), { entry, reason, at: now }]);
-    if (notice !== undefined) this.#state.append([notice]);
   }
 }

@@ -43,7 +43,7 @@ export class MemoryState {
   readonly endedPlans = new Set<string>();
   readonly blobs = new Map<string, string>();
   readonly late: { chunk: string; results: PackResults }[] = [];
-  outbox: (OutboxEntry & { at: number })[] = [];
+  outbox: OutboxEntry[] = [];
   readonly outboxCap: number;
   #sequence = 0;
   readonly #changes = new EventEmitter().setMaxListeners(0);

@@ -4,11 +4,13 @@ import { RedisBatches } from './batches.js';
 import { assertFit, connectRedis, keyPrefix } from './client.js';
 import type { RedisContext } from './context.js';
 import { RedisEvaluations } from './evaluations.js';
+import { RedisLetters } from './letters.js';
 import { RedisOutbox } from './outbox.js';
 import { RedisPlans } from './plans.js';
 import { RedisRegistry } from './registry.js';
 import { RedisRoster } from './roster.js';
 import { defineScripts } from './scripts.js';
+import { RedisSinks } from './sinks.js';
 import { RedisTokens } from './tokens.js';
 import { RedisUnserved } from './unserved.js';
 
@@ -57,6 +59,8 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     registry: new RedisRegistry(context),
     plans: new RedisPlans(context),
     unserved: new RedisUnserved(context),
+    letters: new RedisLetters(context),
+    sinks: new RedisSinks(context),
     tokens: new RedisTokens(context),
     durable: true,
     async close() {

@@ -1,6 +1,5 @@
-import type { OutboxEvent } from '../../core/events.js';
 import type { Outbox, OutboxEntry } from '../../ports/store.js';
-import { type RedisContext, unwrap } from './context.js';
+import type { RedisContext } from './context.js';
 
 type Entry = [id: string, fields: string[] | null];
 type StreamReply = [key: string, entries: Entry[]][] | null;
@@ -32,7 +31,7 @@ function entriesOf(found: readonly Entry[]): OutboxEntry[] {
     const json = fields?.[1];
     if (json === undefined) continue;
     const { id, type } = JSON.parse(json) as { id: string; type: string };
-    entries.push({ position, event: { id, type, json } });
+    entries.push({ position, event: { id, type, json }, at: order(position) });
   }
   return entries;
 }
@@ -53,6 +52,10 @@ export class RedisOutbox implements Outbox {
     return `${this.#context.prefix}held:${reader}`;
   }
 
+  #lead(reader: string): string {
+    return `${this.#context.prefix}lead:${reader}`;
+  }
+
   async events(cursor: string, count: number, waitMs: number): Promise<OutboxEntry[]> {
     const from = cursor === '' ? START : cursor;
     const reply = (
@@ -71,7 +74,8 @@ export class RedisOutbox implements Outbox {
   }
 
   async eventsAt(positions: readonly string[]): Promise<OutboxEntry[]> {
-    const [first, last] = [positions[0], positions.at(-1)];
+    const sorted = [...positions].sort(comparePositions);
+    const [first, last] = [sorted[0], sorted.at(-1)];
     if (first === undefined || last === undefined) return [];
     const wanted = new Set(positions);
     const found = (await this.#context.client.xrange(this.#stream, first, last)) as Entry[];
@@ -136,6 +140,49 @@ export class RedisOutbox implements Outbox {
     return entriesOf(reply?.[0]?.[1] ?? []);
   }
 
+  async claimInOrder(
+    reader: string,
+    consumer: string,
+    count: number,
+    waitMs: number,
+    leadMs: number,
+  ): Promise<OutboxEntry[] | undefined> {
+    const take = async () =>
+      (await this.#context.scripts['claim-in-order'](
+        this.#context.prefix,
+        reader,
+        consumer,
+        count,
+        leadMs,
+      )) as [leads: number, entries: Entry[], last: string];
+    try {
+      const [leads, entries, last] = await take();
+      if (leads === 0) return undefined;
+      if (entries.length > 0 || waitMs < 1) return entriesOf(entries);
+      // A script cannot wait: this does, for an entry behind the last one that there was.
+      const waiting = this.#context.waiting(`claim:${reader}`);
+      await waiting.xread('COUNT', 1, 'BLOCK', waitMs, 'STREAMS', this.#stream, last);
+      const again = await take();
+      return again[0] === 0 ? undefined : entriesOf(again[1]);
+    } catch (error) {
+      if (!(error as Error).message.includes('NOGROUP')) throw error;
+      await this.openReader(reader, '');
+      return [];
+    }
+  }
+
+  async endLead(reader: string, consumer: string): Promise<void> {
+    await this.#context.scripts['end-lead'](this.#context.prefix, reader, consumer);
+  }
+
+  async waitingSince(reader: string): Promise<number | undefined> {
+    const group = (await this.#groups()).find(({ name }) => name === reader);
+    if (group === undefined) return undefined;
+    const from = `(${group.lastDelivered}`;
+    const [next] = await this.#context.client.xrange(this.#stream, from, '+', 'COUNT', 1);
+    return next === undefined ? undefined : order(next[0]);
+  }
+
   async acknowledge(reader: string, positions: readonly string[]): Promise<void> {
     if (positions.length > 0) await this.#context.client.xack(this.#stream, reader, ...positions);
   }
@@ -163,7 +210,7 @@ export class RedisOutbox implements Outbox {
   async closeReader(reader: string): Promise<void> {
     const { client } = this.#context;
     if ((await client.exists(this.#stream)) === 1) await client.xgroup('DESTROY', this.#stream, reader);
-    await client.del(this.#held(reader));
+    await client.del(this.#held(reader), this.#lead(reader));
   }
 
   async #groups(): Promise<{ name: string; pending: number; lastDelivered: string }[]> {
@@ -215,21 +262,5 @@ export class RedisOutbox implements Outbox {
       excess -= dropped;
     }
     return trimmed;
-  }
-
-  async bury(
-    reader: string,
-    entry: OutboxEntry,
-    reason: string,
-    now: number,
-    notice?: OutboxEvent,
-  ): Promise<void> {
-    const { client, prefix } = this.#context;
-    const key = `${prefix}dead:${reader}`;
-    const record = JSON.stringify({ event: JSON.parse(entry.event.json), reason, buried_at: now });
-    const writes = client.multi();
-    writes.hset(key, entry.event.id, record);
-    if (notice !== undefined) writes.xadd(this.#stream, '*', 'e', notice.json);
-    unwrap(await writes.exec());
   }
 }

@@ -18,6 +18,12 @@ const NAMES = [
   'note-unserved',
   'list-unserved',
   'add-token',
+  'claim-in-order',
+  'end-lead',
+  'put-letter',
+  'find-letters',
+  'remove-letters',
+  'note-sink',
 ] as const;
 
 /** Name of a script in `src/store/lua`. */
