@@ -1,7 +1,11 @@
 import type { HttpDeps } from '../deps.js';
 import type { Operation } from '../operation.js';
+import { attachmentOperations } from './attachments.js';
 import { batchOperations } from './batches.js';
 import { evaluationOperations } from './evaluations.js';
+import { eventOperations } from './events.js';
+import { planOperations } from './plans.js';
+import { registryOperations } from './registry.js';
 import { serviceOperations } from './service.js';
 
 /** Every operation of the API, in the order of the OpenAPI document. */
