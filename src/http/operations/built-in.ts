@@ -10,5 +10,13 @@ import { serviceOperations } from './service.js';
 
 /** Every operation of the API, in the order of the OpenAPI document. */
 export function createOperations(deps: HttpDeps): Operation[] {
-  return [...serviceOperations(deps), ...evaluationOperations(deps), ...batchOperations(deps)];
+  return [
+    ...serviceOperations(deps),
+    ...evaluationOperations(deps),
+    ...batchOperations(deps),
+    ...planOperations(deps),
+    ...eventOperations(deps),
+    ...registryOperations(deps),
+    ...attachmentOperations(deps),
+  ];
 }
