@@ -1,5 +1,6 @@
 import { eventProblems, isExtension } from './cloud-event-attributes.js';
 import { isPlainObject } from './json.js';
+import { joinPath } from './json-path.js';
 import { type Problem, show } from './problem.js';
 import { childPath, scanJson } from './scenario/json-scan.js';
 
@@ -189,7 +190,7 @@ function binary({ body, contentType, attributes }: CloudEventMessage): DecodedMe
     const data = text === undefined ? undefined : parsed(text);
     if (data === undefined) problems.push({ path: 'data', message: 'is not valid UTF-8' });
     else {
-      problems.push(...data.problems.map((each) => ({ ...each, path: joined('data', each.path) })));
+      problems.push(...data.problems.map((each) => ({ ...each, path: joinPath('data', each.path) })));
       json.data = data.value;
     }
   } else if (body.byteLength > 0) {
@@ -198,11 +199,6 @@ function binary({ body, contentType, attributes }: CloudEventMessage): DecodedMe
   }
   return single(json, problems);
 }
-
-const joined = (outer: string, inner: string): string => {
-  if (inner === '') return outer;
-  return inner.startsWith('[') ? outer + inner : `${outer}.${inner}`;
-};
 
 function base64Of(bytes: Uint8Array): string {
   let text = '';
@@ -221,7 +217,7 @@ function dataOf(json: Record<string, unknown>, at: string): { data?: unknown; pr
   const text = textOf(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)));
   if (text === undefined) return { problems: [{ path, message: 'is not valid UTF-8' }] };
   const { value, problems } = parsed(text);
-  return { data: value, problems: problems.map((each) => ({ ...each, path: joined(path, each.path) })) };
+  return { data: value, problems: problems.map((each) => ({ ...each, path: joinPath(path, each.path) })) };
 }
 
 const OPTIONAL = ['subject', 'time', 'datacontenttype', 'dataschema'] as const;

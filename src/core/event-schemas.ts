@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { commandEventData } from './command-events.js';
 import { deliveryEventData } from './delivery-events.js';
 import { EVENT_PREFIX, EVENT_VERSION, type EventName } from './events.js';
 import { planEvaluationData, planEventData } from './plan/event-schemas.js';
@@ -100,6 +101,7 @@ export const eventData = {
   'batch.progressed': batch.extend({ percent: z.number().int().min(10).max(90) }),
   'batch.completed': batch.extend({ duration_ms: z.number().min(0) }),
   ...deliveryEventData,
+  ...commandEventData,
   ...planEventData,
 } satisfies Record<string, z.ZodType>;
 

@@ -23,6 +23,7 @@ export const EVENT_NAMES = [
   'batch.completed',
   'delivery.dead',
   'delivery.disabled',
+  'command.refused',
   'plan.gate.passed',
   'plan.retry.requested',
   'plan.revision.requested',

@@ -2,13 +2,15 @@ import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { sha256 } from '../core/digest.js';
 import { canonicalJson } from '../core/json.js';
-import { nearestName, type Problem, show } from '../core/problem.js';
+import type { Problem } from '../core/problem.js';
+import {
+  MOST_BUNDLE_BYTES,
+  MOST_BUNDLE_FILES,
+  missingFiles,
+  type NeededFile,
+} from '../core/scenario/bundle.js';
 import type { Bundle } from '../ports/runner.js';
 import { readFailure } from './text.js';
-
-/** Limits of a bundle: it travels through Redis to every worker that needs it. */
-const MAX_BUNDLE_FILES = 200;
-const MAX_BUNDLE_BYTES = 5 * 2 ** 20;
 
 /** A bundle as it is stored: canonical JSON of `Bundle`, and the SHA-256 of that. */
 export interface StoredBundle {
@@ -30,14 +32,14 @@ interface Walk {
 }
 
 async function addFile(walk: Walk, path: string, size: number, name: string): Promise<void> {
-  if (walk.files.size >= MAX_BUNDLE_FILES) {
+  if (walk.files.size >= MOST_BUNDLE_FILES) {
     throw new Refused(
-      `its folder holds more than ${MAX_BUNDLE_FILES} files, which is more than a bundle takes`,
+      `its folder holds more than ${MOST_BUNDLE_FILES} files, which is more than a bundle takes`,
     );
   }
   walk.bytes += size;
-  const limit = MAX_BUNDLE_BYTES / 2 ** 20;
-  if (walk.bytes > MAX_BUNDLE_BYTES) {
+  const limit = MOST_BUNDLE_BYTES / 2 ** 20;
+  if (walk.bytes > MOST_BUNDLE_BYTES) {
     throw new Refused(`its folder holds more than ${limit} MiB, which is more than a bundle takes`);
   }
   walk.files.set(name, await readFile(path));
@@ -69,37 +71,6 @@ async function addFolder(
   }
 }
 
-/** Whether a path names a file of the bundle, or a folder of it (an inventory may be one). */
-function holds(files: ReadonlyMap<string, Buffer>, path: string): boolean {
-  return files.has(path) || [...files.keys()].some((name) => name.startsWith(`${path}/`));
-}
-
-/** A file that a rule names, and the path of the field that names it. */
-export interface NeededFile {
-  path: string;
-  file: string;
-}
-
-function missingFiles(
-  scenarioFile: string,
-  needed: readonly NeededFile[],
-  files: ReadonlyMap<string, Buffer>,
-): Problem[] {
-  const problems: Problem[] = [];
-  for (const { path, file } of needed) {
-    if (path.endsWith('.inventory') ? holds(files, file) : files.has(file)) continue;
-    const nearest = nearestName(file, [...files.keys()]);
-    problems.push({
-      file: scenarioFile,
-      path,
-      message: "is not a file of the scenario's folder",
-      found: show(file),
-      ...(nearest === undefined ? {} : { nearest }),
-    });
-  }
-  return problems;
-}
-
 /**
  * The files of a scenario's folder for its ansible rules (DESIGN 3.3): all regular files but hidden
  * ones, `node_modules` and the folders of other scenarios. Problems when a limit is passed, a link
@@ -119,7 +90,9 @@ export async function bundleFiles(
     const message = error instanceof Refused ? error.message : `the files beside it: ${readFailure(error)}`;
     return { problems: [{ file, path: '', message }] };
   }
-  const problems = missingFiles(file, needed, walk.files);
+  const names = new Set(walk.files.keys());
+  const missing = missingFiles(needed, names, "is not a file of the scenario's folder");
+  const problems = missing.map((problem) => ({ file, ...problem }));
   if (problems.length > 0) return { problems };
   const entries = [...walk.files].map(([name, bytes]) => [name, bytes.toString('base64')] as const);
   const bundle: Bundle = { files: Object.fromEntries(entries) };

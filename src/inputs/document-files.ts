@@ -1,13 +1,13 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isPlainObject } from '../core/json.js';
+import { jsonPath } from '../core/json-path.js';
 import { type Problem, show } from '../core/problem.js';
 import { filePathProblem, MOST_FILE_BYTES, MOST_FILES } from '../core/registry/files.js';
 import { normalBundlePath } from '../core/validators/bundle-path.js';
 import { isInside } from './bundle-files.js';
 import type { InputCode } from './codes.js';
 import { contentOf, type FileContent } from './folder-snapshot.js';
-import { jsonPath } from './json-path.js';
 import { readFailure } from './text.js';
 
 type Read = { content: FileContent; bytes: number } | { message: string };

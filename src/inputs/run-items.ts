@@ -1,12 +1,12 @@
 import { parse as parsePath } from 'node:path';
 import { isPlainObject } from '../core/json.js';
+import { joinPath } from '../core/json-path.js';
 import type { Problem } from '../core/problem.js';
+import { recordProblems } from '../core/run-problems.js';
 import { type RunRecord, runRecordSchema } from '../core/run-record.js';
 import { IMPORTERS } from '../importers/built-in.js';
 import type { Importer } from '../importers/importer.js';
-import { joinPath } from './json-path.js';
 import type { KeyNotes } from './key-notes.js';
-import { recordProblems } from './record-problems.js';
 
 /** A run record and where it stands. */
 export interface RunItem {

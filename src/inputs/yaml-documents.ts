@@ -12,10 +12,10 @@ import {
   type YAMLWarning,
 } from 'yaml';
 import { isPlainObject } from '../core/json.js';
+import { joinPath, jsonPath } from '../core/json-path.js';
 import type { Problem } from '../core/problem.js';
 import { linesOf, positionOf, scanJson } from '../core/scenario/json-scan.js';
 import type { InputCode } from './codes.js';
-import { joinPath, jsonPath } from './json-path.js';
 import { jsonPathLines, nearestLine, type PathLines, yamlPathLines } from './path-lines.js';
 
 /** A value of a text, and the line (from 1) at which it begins. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { isPlainObject } from '../core/json.js';
-import { type Problem, show } from '../core/problem.js';
+import { isPlainObject } from './json.js';
 import { jsonPath } from './json-path.js';
+import { type Problem, show } from './problem.js';
 
 type Issue = z.core.$ZodIssue;
 

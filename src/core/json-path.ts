@@ -1,4 +1,4 @@
-import { childPath } from '../core/scenario/json-scan.js';
+import { childPath } from './scenario/json-scan.js';
 
 /** `tasks[0].commands`, and `["odd key"]` where a key is no plain word. Empty for the whole document. */
 export function jsonPath(parts: readonly PropertyKey[]): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { recordProblems } from '../../../src/core/run-problems.js';
 import { runRecordSchema } from '../../../src/core/run-record.js';
-import { recordProblems } from '../../../src/inputs/record-problems.js';
 
 function problems(record: unknown) {
   const parsed = runRecordSchema.safeParse(record);
