@@ -1,4 +1,5 @@
 import type { SourceKind } from '../../src/ports/source.js';
+import { nats } from './nats.js';
 
 /** Every kind of source. A new one is a file beside this one and a line here. */
-export const builtInSources: readonly SourceKind[] = [];
+export const builtInSources: readonly SourceKind[] = [nats];
