@@ -97,8 +97,9 @@ module.exports = {
       'library',
       'The library is built from what compose and below hold.',
       '^src/(?:index|library)\\.ts$|^src/library/',
-      `^(?:${ADAPTERS}|config|src/(?:core|ports|app))/|${COMPOSE}|^src/(?:library(?:\\.ts$|/)|plugin\\.ts$)`,
+      `^(?:${ADAPTERS}|config|src/(?:core|ports|app))/|${COMPOSE}|^src/(?:library(?:\\.ts$|/)|(?:plugin|webhook)\\.ts$)`,
     ),
+    only('webhook', 'What consumers of webhooks import knows core alone.', '^src/webhook\\.ts$', '^src/core/'),
     only('plugin', 'What authors of plugins import knows core alone.', '^src/plugin\\.ts$', '^src/core/'),
 
     {

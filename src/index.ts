@@ -59,3 +59,12 @@ export {
   type PluginValidation,
 } from './plugin.js';
 export type { PlanFilter } from './ports/plans.js';
+export {
+  type CloudEvent,
+  type CloudEventType,
+  verifyWebhook,
+  type WebhookErrorCode,
+  type WebhookHeaders,
+  type WebhookRequest,
+  WebhookVerificationError,
+} from './webhook.js';

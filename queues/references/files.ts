@@ -1,0 +1,93 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
+import { relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { SluiceError } from '../../src/core/problem.js';
+import { badReference } from './text.js';
+
+interface FileSettings {
+  folders: readonly string[];
+  max_bytes: number;
+}
+
+/** A link is not followed, and neither a pipe nor a device is waited for. */
+const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const CHUNK_BYTES = 256 * 1024;
+
+function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`);
+}
+
+function pathOf(url: URL): string {
+  if (url.hostname !== '' && url.hostname !== 'localhost')
+    throw badReference('uri', 'a file of another host cannot be read', {
+      found: url.hostname,
+      allowed: ['file:///PATH'],
+    });
+  try {
+    const path = fileURLToPath(`file://${url.pathname}`);
+    if (!path.includes('\0')) return path;
+  } catch {
+    // A coded slash, or what is no UTF-8.
+  }
+  throw badReference('uri', 'the path of the file is none', { found: url.pathname });
+}
+
+/** The one answer for what is not there and for what may not be seen, so that nobody finds out which. */
+function notAllowed(path: string, { folders }: FileSettings): SluiceError {
+  if (folders.length === 0)
+    return badReference('uri', 'files are not allowed; references.folders names no folder', { found: path });
+  return badReference('uri', 'there is no such file in the folders that are allowed', {
+    found: path,
+    allowed: folders,
+  });
+}
+
+/** Where a file really lies, when that is inside an allowed folder. */
+async function placeOf(path: string, settings: FileSettings): Promise<string> {
+  const real = await realpath(path).catch(() => undefined);
+  for (const folder of real === undefined ? [] : settings.folders) {
+    const place = await realpath(folder).catch(() => undefined);
+    if (real !== undefined && place !== undefined && isInside(real, place)) return real;
+  }
+  throw notAllowed(path, settings);
+}
+
+async function readWhole(file: FileHandle, most: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let total = 0;
+  for (;;) {
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, null);
+    if (bytesRead === 0) return Buffer.concat(chunks);
+    total += bytesRead;
+    if (total > most) throw tooLarge(most);
+    chunks.push(buffer.subarray(0, bytesRead));
+  }
+}
+
+const tooLarge = (most: number) =>
+  badReference('uri', `the file is too large; ${most} bytes are allowed (references.max_bytes)`);
+
+/**
+ * The bytes of a file in an allowed folder. Throws BAD_REFERENCE: links out of the folders, and what is no
+ * regular file, are refused.
+ */
+export async function readFileReference(url: URL, settings: FileSettings): Promise<Buffer> {
+  const path = pathOf(url);
+  const place = await placeOf(path, settings);
+  const file = await open(place, FLAGS).catch(() => {
+    throw notAllowed(path, settings);
+  });
+  try {
+    const opened = await file.stat();
+    if (!opened.isFile()) throw badReference('uri', 'this is no regular file', { found: path });
+    // What was opened must be what is inside now: a folder may have become a link in between.
+    const again = await stat(await placeOf(place, settings)).catch(() => undefined);
+    if (again?.ino !== opened.ino || again.dev !== opened.dev) throw notAllowed(path, settings);
+    if (opened.size > settings.max_bytes) throw tooLarge(settings.max_bytes);
+    return await readWhole(file, settings.max_bytes);
+  } finally {
+    await file.close();
+  }
+}
