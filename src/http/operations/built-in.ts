@@ -2,6 +2,7 @@ import type { HttpDeps } from '../deps.js';
 import type { Operation } from '../operation.js';
 import { attachmentOperations } from './attachments.js';
 import { batchOperations } from './batches.js';
+import { commandOperations } from './commands.js';
 import { evaluationOperations } from './evaluations.js';
 import { eventOperations } from './events.js';
 import { planOperations } from './plans.js';
@@ -11,10 +12,11 @@ import { serviceOperations } from './service.js';
 /** Every operation of the API, in the order of the OpenAPI document. */
 export function createOperations(deps: HttpDeps): Operation[] {
   return [
-    ...serviceOperations(deps),
+    ...serviceOperations(deps, () => createOperations(deps)),
     ...evaluationOperations(deps),
     ...batchOperations(deps),
     ...planOperations(deps),
+    ...commandOperations(deps),
     ...eventOperations(deps),
     ...registryOperations(deps),
     ...attachmentOperations(deps),
