@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { sha256 } from '../src/core/digest.js';
 import { nearestName, type Problem, show } from '../src/core/problem.js';
+import { withoutPassword } from '../src/core/redis-url.js';
 
 /** What sinks and sources have in common. */
 interface Kind {
@@ -31,22 +32,55 @@ export function endpointName({ name, kind, target }: Setting, salt = ''): string
   return `${kind}-${sha256(`${target}\u0000${salt}`).slice(0, 12)}`;
 }
 
+/** A value of the options as it may be shown; what could hold a secret is not. */
+function shownOption(value: unknown, message: string): { found?: string } {
+  const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  // Who writes a secret where its place belongs must not find it in a log.
+  return isPlain && !message.includes('{env: NAME}') ? { found: show(value) } : {};
+}
+
+const at = (path: string, keys: readonly PropertyKey[]): string =>
+  keys.reduce<string>(
+    (place, key) => (typeof key === 'number' ? `${place}[${key}]` : `${place}.${String(key)}`),
+    path,
+  );
+
+/** Keys that are allowed in the object that stands at a path of the options. */
+function keysOf(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+  interface Node {
+    shape?: Record<string, Node>;
+    def?: { innerType?: Node; in?: Node; valueType?: Node; element?: Node };
+  }
+  const bare = (node: Node | undefined): Node | undefined => {
+    const inner = node?.def?.innerType ?? node?.def?.in;
+    return inner === undefined ? node : bare(inner);
+  };
+  const below = (node: Node | undefined, key: PropertyKey): Node | undefined =>
+    bare(node?.shape?.[String(key)] ?? node?.def?.valueType ?? node?.def?.element);
+  const node = path.reduce<Node | undefined>(below, bare(schema as unknown as Node));
+  return Object.keys(node?.shape ?? {});
+}
+
 function optionProblems(schema: z.ZodType, options: Record<string, unknown>, path: string): Problem[] {
   const parsed = schema.safeParse(options);
   return (parsed.error?.issues ?? []).flatMap((issue): Problem[] => {
-    const at = [path, 'options', ...issue.path.map(String)].join('.');
+    const place = at(path, ['options', ...issue.path]);
     if (issue.code !== 'unrecognized_keys') {
       const found = issue.path.reduce<unknown>((v, k) => (v as Record<PropertyKey, unknown>)?.[k], options);
-      return [{ path: at, message: issue.message, ...(found === undefined ? {} : { found: show(found) }) }];
+      return [{ path: place, message: issue.message, ...shownOption(found, issue.message) }];
     }
-    const allowed = Object.keys((schema as z.ZodObject).shape ?? {});
+    const allowed = keysOf(schema, issue.path);
     return issue.keys.map((key) => {
       const nearest = nearestName(key, allowed);
       const near = nearest === undefined ? {} : { nearest };
-      return { path: `${at}.${key}`, message: 'unknown key', allowed, ...near };
+      return { path: `${place}.${key}`, message: 'unknown key', allowed, ...near };
     });
   });
 }
+
+/** A setting as `KIND=TARGET`, without credentials. */
+export const shownEndpoint = ({ kind, target }: Pick<Setting, 'kind' | 'target'>): string =>
+  target === '' ? kind : `${kind}=${withoutPassword(target)}`;
 
 /**
  * Finds the kind of a setting and checks target and options, every problem at once, without opening
@@ -59,23 +93,22 @@ export function readEndpoint<K extends Kind>(
 ): { endpoint: Endpoint<K>; problems: [] } | { problems: Problem[] } {
   const names = kinds.map(({ kind }) => kind);
   const kind = kinds.find((candidate) => candidate.kind === setting.kind);
+  const found = shownEndpoint(setting);
   if (kind === undefined) {
     const nearest = nearestName(setting.kind, names);
     const near = nearest === undefined ? {} : { nearest };
     return {
-      problems: [{ path, message: 'unknown kind', found: show(setting.kind), allowed: names, ...near }],
+      problems: [{ path, message: `unknown kind "${setting.kind}"`, found, allowed: names, ...near }],
     };
   }
-  if (setting.target === '')
-    return {
-      problems: [
-        { path, message: `lacks its target; write ${kind.kind}=TARGET, where TARGET is ${kind.target}` },
-      ],
-    };
   const problems = optionProblems(kind.options, setting.options, path);
+  if (setting.target === '') {
+    const message = `lacks its target; write ${kind.kind}=TARGET, where TARGET is ${kind.target}`;
+    problems.unshift({ path, message, found });
+  }
   if (problems.length > 0) return { problems };
   const options = kind.options.parse(setting.options) as z.output<K['options']>;
   const wrong = kind.problem(setting.target, options as never);
-  if (wrong !== undefined) return { problems: [{ path, ...wrong }] };
+  if (wrong !== undefined) return { problems: [{ path, found, ...wrong }] };
   return { endpoint: { name: endpointName(setting), kind, target: setting.target, options }, problems: [] };
 }

@@ -2,9 +2,10 @@ import { nearestName, SluiceError } from '../../src/core/problem.js';
 import type { SinkKind } from '../../src/ports/sink.js';
 import { ndjson } from './ndjson.js';
 import { redisStream } from './redis-stream.js';
+import { stdout } from './stdout.js';
 
 /** Every kind of sink. A new one is a file beside this one and a line here. */
-export const builtInSinks: readonly SinkKind[] = [ndjson, redisStream];
+export const builtInSinks: readonly SinkKind[] = [ndjson, redisStream, stdout];
 
 /** Finds the kind of `KIND=TARGET`; throws USAGE with the nearest kind. */
 export function parseSink(option: string): { kind: SinkKind; target: string } {

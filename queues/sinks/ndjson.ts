@@ -1,27 +1,36 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import type { OutboxEvent } from '../../src/core/events.js';
+import { z } from 'zod';
 import { SluiceError } from '../../src/core/problem.js';
-import type { Sink, SinkKind } from '../../src/ports/sink.js';
+import { defineSink, type OutgoingEvent, type Sink } from '../../src/ports/sink.js';
 
 /** Appends one CloudEvent a line; a write that fails half-way is taken back. */
 class NdjsonSink implements Sink {
   readonly #file: FileHandle;
+  /** What is being written: taking back a write must not take another one with it. */
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(file: FileHandle) {
     this.#file = file;
   }
 
-  async deliver(events: readonly OutboxEvent[]): Promise<[]> {
+  async deliver(events: readonly OutgoingEvent[]): Promise<[]> {
+    if (events.length === 0) return [];
+    const written = this.#last.then(() => this.#append(events));
+    this.#last = written.catch(() => {});
+    await written;
+    return [];
+  }
+
+  async #append(events: readonly OutgoingEvent[]): Promise<void> {
     const { size } = await this.#file.stat();
-    const text = (await this.#torn(size)) + events.map((event) => `${event.json}\n`).join('');
+    const lines = events.map(({ json, projected }) => `${projected ?? json}\n`);
     try {
-      await this.#file.appendFile(text);
+      await this.#file.appendFile((await this.#torn(size)) + lines.join(''));
       await this.#file.datasync().catch(() => {});
     } catch (error) {
       await this.#file.truncate(size).catch(() => {});
       throw error;
     }
-    return [];
   }
 
   /** A line feed when the file ends in the middle of a line, left by a process that died. */
@@ -37,18 +46,21 @@ class NdjsonSink implements Sink {
   }
 }
 
-export const ndjson: SinkKind = {
+export const ndjson = defineSink({
   kind: 'ndjson',
   description: 'Appends one CloudEvent a line to a file.',
   target: 'FILE',
+  options: z.strictObject({}),
+  isFile: true,
+  problem: (target) => (target.includes('\u0000') ? { message: 'is no name of a file' } : undefined),
   async open(target) {
     try {
       return new NdjsonSink(await open(target, 'a+'));
     } catch (error) {
       throw new SluiceError(
         'USAGE',
-        `--sink ndjson=${target}: the file cannot be opened: ${(error as Error).message}`,
+        `ndjson=${target}: the file cannot be opened: ${(error as Error).message}`,
       );
     }
   },
-};
+});

@@ -1,28 +1,76 @@
+import { readFile } from 'node:fs/promises';
+import type { ConnectionOptions } from 'node:tls';
 import type { Redis } from 'ioredis';
-import type { OutboxEvent } from '../../src/core/events.js';
-import { SluiceError } from '../../src/core/problem.js';
-import type { DeliveryFailure, Sink, SinkKind } from '../../src/ports/sink.js';
-import { connect } from '../redis.js';
+import { z } from 'zod';
+import { type Problem, SluiceError } from '../../src/core/problem.js';
+import { redact } from '../../src/core/redact.js';
+import { redisUrlProblem, withoutPassword } from '../../src/core/redis-url.js';
+import { secretSchema, type Tls, tlsSchema } from '../../src/core/secret.js';
+import {
+  type DeliveryFailure,
+  defineSink,
+  type OutgoingEvent,
+  type Sink,
+  type SinkContext,
+} from '../../src/ports/sink.js';
 
-/** Adds each CloudEvent to a stream, with fields `id`, `type` and `event` (the JSON). */
+const CONNECT_MS = 5000;
+/** Milliseconds that Redis may take over one event. */
+const ANSWER_MS = 10_000;
+const LONGEST_PAUSE_MS = 2000;
+
+const options = z.strictObject({
+  username: z.string().min(1).optional().describe('User of Redis; goes with password'),
+  password: secretSchema.optional(),
+  tls: tlsSchema.optional().describe('Certificates of a rediss:// connection'),
+  max_length: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('About how many entries the stream keeps, the newest; default: all'),
+});
+type Options = z.output<typeof options>;
+
+/**
+ * Adds each event to a stream, with fields `id`, `type` and `event` (the JSON). Redis takes any event
+ * or none: whatever it answers but a new entry is of the stream as a whole.
+ */
 class RedisStreamSink implements Sink {
   readonly #client: Redis;
   readonly #key: string;
+  readonly #bound: readonly string[];
+  #trouble: string | undefined;
 
-  constructor(client: Redis, key: string) {
+  constructor(client: Redis, key: string, maxLength: number | undefined, onError: (error: Error) => void) {
     this.#client = client;
     this.#key = key;
+    this.#bound = maxLength === undefined ? [] : ['MAXLEN', '~', String(maxLength)];
+    client.on('error', (error: Error) => {
+      this.#trouble = error.message || (error as NodeJS.ErrnoException).code;
+      onError(error);
+    });
+    client.on('ready', () => {
+      this.#trouble = undefined;
+    });
   }
 
-  async deliver(events: readonly OutboxEvent[]): Promise<DeliveryFailure[]> {
+  async deliver(events: readonly OutgoingEvent[], signal?: AbortSignal): Promise<DeliveryFailure[]> {
+    if (events.length === 0) return [];
     const writes = this.#client.pipeline();
-    for (const { id, type, json } of events)
-      writes.xadd(this.#key, '*', 'id', id, 'type', type, 'event', json);
-    const replies = (await writes.exec()) ?? [];
-    return events.flatMap(({ id }, i) => {
-      const error = replies[i] === undefined ? new Error('no answer') : replies[i]?.[0];
-      return error ? [{ id, reason: error.message }] : [];
+    for (const { id, type, json, projected } of events)
+      writes.xadd(this.#key, ...this.#bound, '*', 'id', id, 'type', type, 'event', projected ?? json);
+    const replies = (await unlessAborted(writes.exec(), signal)) ?? [];
+    return events.flatMap(({ id }, n): DeliveryFailure[] => {
+      const error = replies[n] === undefined ? new Error('no answer') : replies[n]?.[0];
+      return error ? [{ id, kind: 'away', reason: this.#reasonOf(error) }] : [];
     });
+  }
+
+  /** What ended the connection says more than that it ended. */
+  #reasonOf({ name, message }: Error): string {
+    const isOfConnection = name === 'MaxRetriesPerRequestError' || message === 'Connection is closed.';
+    if (isOfConnection) return redact(this.#trouble ?? 'the connection to Redis broke');
+    return redact(message === 'Command timed out' ? 'Redis does not answer in time' : message);
   }
 
   async close(): Promise<void> {
@@ -30,32 +78,84 @@ class RedisStreamSink implements Sink {
   }
 }
 
-function parse(target: string, fallback: string | undefined): { url: string; key: string } {
-  if (!/^rediss?:\/\//.test(target)) {
-    if (fallback === undefined) {
-      throw new SluiceError(
-        'USAGE',
-        `--sink redis-stream=${target}: without a fleet's Redis the target is redis://HOST:PORT#KEY`,
-      );
-    }
-    return { url: fallback, key: target };
-  }
-  const at = target.indexOf('#');
-  const key = at < 0 ? '' : target.slice(at + 1);
-  if (key === '')
-    throw new SluiceError(
-      'USAGE',
-      `--sink redis-stream=${target}: the stream's key is missing; write redis://HOST:PORT#KEY`,
-    );
-  return { url: target.slice(0, at), key };
+function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return answer;
+  return new Promise<T>((resolve, reject) => {
+    const stop = () => reject(new Error('it was told to stop before Redis answered'));
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
 }
 
-export const redisStream: SinkKind = {
+/** Parts of `redis://HOST:PORT#KEY`; without `url` the key is on the fleet's own Redis. */
+function partsOf(target: string): { url?: string; key: string } {
+  // A key may hold anything, but what looks like an address is one.
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(target)) return { key: target };
+  const at = target.indexOf('#');
+  return at < 0 ? { url: target, key: '' } : { url: target.slice(0, at), key: target.slice(at + 1) };
+}
+
+function problem(target: string, { username, password, tls }: Options): Omit<Problem, 'path'> | undefined {
+  const { url, key } = partsOf(target);
+  const found = `redis-stream=${withoutPassword(target)}`;
+  if (url === undefined) {
+    const isOwn = username === undefined && password === undefined && tls === undefined;
+    return isOwn
+      ? undefined
+      : { message: 'is on the fleet’s Redis, which has credentials of its own', found };
+  }
+  if (/^rediss?:/.test(target) && key === '')
+    return { message: 'lacks the key of the stream; write redis://HOST:PORT#KEY', found };
+  const wrong = redisUrlProblem({ path: '' }, url);
+  if (wrong !== undefined) {
+    const { path: _, ...rest } = wrong;
+    return { ...rest, found };
+  }
+  if (tls !== undefined && !url.startsWith('rediss:'))
+    return { message: 'has certificates but no TLS; write rediss://HOST:PORT#KEY', found };
+  if (username !== undefined && password === undefined)
+    return { message: 'has a username without its password', found };
+  return undefined;
+}
+
+async function certificates({ ca, cert, key }: Tls): Promise<ConnectionOptions> {
+  const read = async (name: string, file: string | undefined) => {
+    if (file === undefined) return {};
+    const content = await readFile(file).catch((error: Error) => {
+      throw new SluiceError('USAGE', `The file of tls.${name} cannot be read: ${error.message}`);
+    });
+    return { [name]: content };
+  };
+  return { ...(await read('ca', ca)), ...(await read('cert', cert)), ...(await read('key', key)) };
+}
+
+async function open(target: string, given: Options, context: SinkContext): Promise<Sink> {
+  const { url = context.redisUrl, key } = partsOf(target);
+  if (url === undefined) {
+    const message = 'without a fleet’s Redis the target is redis://HOST:PORT#KEY';
+    throw new SluiceError('USAGE', `redis-stream=${withoutPassword(target)}: ${message}`);
+  }
+  const settings = {
+    // What is on its way when the connection breaks fails at once: delivery tries again.
+    maxRetriesPerRequest: 0,
+    connectTimeout: CONNECT_MS,
+    commandTimeout: ANSWER_MS,
+    retryStrategy: (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 6), LONGEST_PAUSE_MS),
+    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+    ...(given.username === undefined ? {} : { username: given.username }),
+    ...(given.password === undefined ? {} : { password: await context.secret(given.password) }),
+    ...(given.tls === undefined ? {} : { tls: await certificates(given.tls) }),
+  };
+  const { Redis } = await import('ioredis');
+  return new RedisStreamSink(new Redis(url, settings), key, given.max_length, context.onError);
+}
+
+export const redisStream = defineSink({
   kind: 'redis-stream',
   description: 'Adds each CloudEvent to a Redis stream, in fields id, type and event.',
   target: 'KEY (on the fleet’s Redis) or redis://HOST:PORT#KEY',
-  async open(target, { redisUrl }) {
-    const { url, key } = parse(target, redisUrl);
-    return new RedisStreamSink(connect(url), key);
-  },
-};
+  options,
+  problem,
+  open,
+});

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { loadConfig } from '../../config/load.js';
 import { type Config, configSchema } from '../../config/schema.js';
 import { type Problem, SluiceError } from '../core/problem.js';
+import { redisUrlProblem, withoutPassword } from '../core/redis-url.js';
 import { ensurePrivateRedis } from '../embedded/private-redis.js';
 import { CHILD_REDIS } from './child-redis.js';
 import { type FleetOptions, ProblemList } from './options.js';
@@ -18,36 +19,6 @@ export interface RedisPlace {
   release(): Promise<void>;
   /** Resolves when a private one has ended; nobody brings it back while this process runs. */
   lost?: Promise<void>;
-}
-
-/** A Redis URL without the password that may stand in it. */
-export function withoutPassword(url: string): string {
-  return url.replace(/(^|\/\/)[^@/]*@/, '$1***@');
-}
-
-/** What is wrong with a part of what is a URL of Redis. */
-function partProblem(place: Pick<Problem, 'file' | 'path'>, url: string): Problem | undefined {
-  const { hostname, port, pathname } = new URL(url);
-  const problem = (message: string) => ({ ...place, message, found: JSON.stringify(withoutPassword(url)) });
-  if (hostname === '') return problem('names no host; write redis://HOST:PORT');
-  if (port === '0') return problem('names port 0; a port is a number from 1 to 65535');
-  if (!/^\/?\d{0,9}$/.test(pathname))
-    return problem('names no database; a database is a number, as in redis://HOST:PORT/2');
-  return undefined;
-}
-
-/** What is wrong with a Redis URL, and what was probably meant. */
-export function redisUrlProblem(place: Pick<Problem, 'file' | 'path'>, url: string): Problem | undefined {
-  if (/^rediss?:\/\/./.test(url) && URL.canParse(url)) return partProblem(place, url);
-  const address = /^(?:[a-z][a-z0-9+.-]*:)?\/\/(.+)$/i.exec(url)?.[1] ?? url;
-  const proposal = `redis://${withoutPassword(address)}`;
-  return {
-    ...place,
-    message: 'is no Redis URL',
-    found: JSON.stringify(withoutPassword(url)),
-    allowed: ['redis://HOST:PORT', 'rediss://HOST:PORT'],
-    ...(address !== '' && URL.canParse(proposal) ? { nearest: proposal } : {}),
-  };
 }
 
 /** Where the address of Redis was given. */

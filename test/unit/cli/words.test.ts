@@ -9,10 +9,10 @@ import { restartDelay } from '../../../src/cli/executors.js';
 import { failureDocument, failureLines } from '../../../src/cli/failure.js';
 import { sentenceOf } from '../../../src/cli/log.js';
 import { createProgram } from '../../../src/cli/program.js';
-import { redisUrlProblem, withoutPassword } from '../../../src/cli/redis.js';
 import type { BatchRecord } from '../../../src/core/batch.js';
 import { makeEvent } from '../../../src/core/events.js';
 import { SluiceError } from '../../../src/core/problem.js';
+import { redisUrlProblem, withoutPassword } from '../../../src/core/redis-url.js';
 
 const record: BatchRecord = {
   id: 'b',
