@@ -34,7 +34,7 @@ function checkSecret(name: string, index: number, value: string): string {
     return text;
   throw invalid(
     name,
-    `options.secrets.${index}: the secret is not one of Standard Webhooks: whsec_ and ${LEAST_BYTES} to ${MOST_BYTES} bytes in base64`,
+    `options.secrets[${index}]: the secret is not one of Standard Webhooks: whsec_ and ${LEAST_BYTES} to ${MOST_BYTES} bytes in base64`,
   );
 }
 

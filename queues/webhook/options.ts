@@ -14,10 +14,19 @@ const OWN_HEADER =
   /^(?:webhook-.*|ce-.*|host|content-.*|transfer-encoding|connection|keep-alive|proxy-connection|upgrade|expect|te|trailer|user-agent|accept-encoding)$/;
 const SECRET_HEADER = /^(?:authorization|proxy-authorization|cookie)$/;
 
-const headerName = z
-  .string()
-  .regex(HEADER_NAME, 'expected the name of a header')
-  .refine((name) => !OWN_HEADER.test(name.toLowerCase()), 'this header is set by the sink itself');
+function nameProblem(name: string): string | undefined {
+  if (!HEADER_NAME.test(name)) return 'expected the name of a header';
+  return OWN_HEADER.test(name.toLowerCase()) ? 'this header is set by the sink itself' : undefined;
+}
+
+/** Headers by their names; a bad name is told with its path, which a schema of keys does not. */
+const headersOf = <Value extends z.ZodType>(value: Value, problem: (name: string) => string | undefined) =>
+  z.record(z.string(), value).superRefine((headers, context) => {
+    for (const name of Object.keys(headers)) {
+      const message = problem(name);
+      if (message !== undefined) context.addIssue({ code: 'custom', path: [name], message });
+    }
+  });
 
 const schema = z.strictObject({
   mode: z
@@ -33,15 +42,14 @@ const schema = z.strictObject({
     .optional()
     .describe('One or two whsec_ secrets of Standard Webhooks; each of them signs, so that they can rotate'),
   unsigned: z.boolean().default(false).describe('Send without a signature'),
-  headers: z
-    .record(
-      headerName.refine((name) => !SECRET_HEADER.test(name.toLowerCase()), 'belongs in headers_secret'),
-      z.string().regex(HEADER_VALUE, 'expected text without control characters'),
-    )
+  headers: headersOf(
+    z.string().regex(HEADER_VALUE, 'expected text without control characters'),
+    (name) =>
+      nameProblem(name) ?? (SECRET_HEADER.test(name.toLowerCase()) ? 'belongs in headers_secret' : undefined),
+  )
     .default({})
     .describe('Headers of each request'),
-  headers_secret: z
-    .record(headerName, secretSchema)
+  headers_secret: headersOf(secretSchema, nameProblem)
     .default({})
     .describe('Headers whose whole values are secrets, such as Authorization'),
   timeout: durationSchema
