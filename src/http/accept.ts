@@ -28,3 +28,22 @@ export function checkAccept(operation: Pick<Operation, 'responses'>, accept: str
     problems: [{ path: 'Accept', message: 'takes none of these', allowed: types }],
   });
 }
+
+/** Types of bodies that an operation takes. */
+export const bodyTypes = ({ body }: Pick<Operation, 'body'>): readonly string[] =>
+  body?.contentTypes ?? ['application/json'];
+
+/** A refusal of a type of body, with those that are taken. */
+export function unsupportedType(operation: Pick<Operation, 'body'>, found: string | undefined): HttpProblem {
+  const allowed = [...bodyTypes(operation)];
+  const problem = {
+    path: 'Content-Type',
+    message: found === undefined ? 'is missing' : 'is not taken here',
+    ...(found === undefined ? {} : { found }),
+    allowed,
+  };
+  return new HttpProblem('UNSUPPORTED_MEDIA_TYPE', `This takes ${allowed.join(' or ')}.`, {
+    problems: [problem],
+    headers: { accept: allowed.join(', ') },
+  });
+}

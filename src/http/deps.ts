@@ -13,6 +13,8 @@ export interface HttpDeps {
   batches: BatchIntake;
   plans: PlanService;
   registry: RegistryService;
+  /** Where uploads are kept meanwhile; default: the system's folder for temporary files. */
+  spoolFolder?: string;
   /** Aborted when the server begins to drain. */
   draining: AbortSignal;
 }

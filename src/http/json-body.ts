@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { HttpProblem } from './problems.js';
 
 /** Levels of objects and lists: what walks over a body must not run out of stack. */
@@ -34,18 +34,20 @@ function textOf(bytes: Buffer): string {
   }
 }
 
+type Done = (error: Error | null, value?: unknown) => void;
+
 /** Reads bodies of JSON: UTF-8, not too deep, and without keys that change prototypes. */
 export function takeJson(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error') as (
     request: unknown,
     text: string,
-    done: (error: Error | null, value?: unknown) => void,
+    done: Done,
   ) => void;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     [/^application\/(?:[\w.+-]+\+)?json(?:\s*;|$)/],
-    { parseAs: 'buffer' },
-    (request, bytes, done) => {
+    { parseAs: 'buffer' as const },
+    (request: FastifyRequest, bytes: Buffer, done: Done) => {
       try {
         const encoding = request.headers['content-encoding'];
         if (encoding !== undefined && encoding !== 'identity') {
@@ -53,8 +55,8 @@ export function takeJson(app: FastifyInstance): void {
           throw new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'The body must not be compressed.', { headers });
         }
         if (bytes.length === 0) return done(null, undefined);
-        if (isTooDeep(bytes as Buffer)) throw refused(`is nested deeper than ${MOST_LEVELS} levels`);
-        parse(request, textOf(bytes as Buffer), (error, value) => {
+        if (isTooDeep(bytes)) throw refused(`is nested deeper than ${MOST_LEVELS} levels`);
+        parse(request, textOf(bytes), (error, value) => {
           if (error === null) done(null, value);
           else done(refused(`is not valid JSON: ${reasonOf(error)}`));
         });

@@ -5,8 +5,8 @@ import { checkAccept } from './accept.js';
 import type { Gate } from './auth.js';
 import { takeJson } from './json-body.js';
 import type { Answer, Call, Caller, Operation } from './operation.js';
-import { HttpProblem } from './problems.js';
 import { schemaProblems } from './validate.js';
+import { within } from './within.js';
 
 /** Milliseconds that an operation may take; streams and uploads take what they need. */
 const LONGEST_RUN_MS = 30_000;
@@ -25,27 +25,6 @@ const callers = new WeakMap<FastifyRequest, Caller>();
 
 /** Name of the token that a request came with; undefined: none that is valid. */
 export const callerOf = (request: FastifyRequest): string | undefined => callers.get(request)?.name;
-
-/** Throws UNAVAILABLE when work takes longer than it may, as it does while Redis is away. */
-export async function within<T>(
-  work: Promise<T>,
-  ms: number,
-  goesOn: () => boolean = () => false,
-): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      if (goesOn()) return;
-      reject(new SluiceError('UNAVAILABLE', `There was no answer within ${ms / 1000} s; try again later.`));
-    }, ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-    work.catch(() => {});
-  }
-}
 
 function keyOf(operation: Operation, request: FastifyRequest, problems: Problem[]): string | undefined {
   const key = request.headers['idempotency-key'];
@@ -110,10 +89,6 @@ function limitBody(request: FastifyRequest): void {
   raw.once('end', clear).once('close', clear);
 }
 
-/** Types of bodies that an operation takes. */
-export const bodyTypes = ({ body }: Pick<Operation, 'body'>): readonly string[] =>
-  body?.contentTypes ?? ['application/json'];
-
 function addRoute(app: FastifyInstance, operation: Operation, settings: RouteSettings): void {
   const isStream = Object.values(operation.responses).some((response) =>
     [response.contentType, ...(response.also ?? [])].includes('text/event-stream'),
@@ -159,20 +134,5 @@ export async function addRoutes(
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
     for (const operation of operations.filter(isRaw)) addRoute(scope, operation, settings);
-  });
-}
-
-/** Names of types in a refusal. */
-export function unsupportedType(operation: Pick<Operation, 'body'>, found: string | undefined): HttpProblem {
-  const allowed = [...bodyTypes(operation)];
-  const problem = {
-    path: 'Content-Type',
-    message: found === undefined ? 'is missing' : 'is not taken here',
-    ...(found === undefined ? {} : { found }),
-    allowed,
-  };
-  return new HttpProblem('UNSUPPORTED_MEDIA_TYPE', `This takes ${allowed.join(' or ')}.`, {
-    problems: [problem],
-    headers: { accept: allowed.join(', ') },
   });
 }

@@ -11,13 +11,14 @@ import type {
 import type { Config } from '../../config/schema.js';
 import { Tokens } from '../app/tokens.js';
 import { SluiceError } from '../core/problem.js';
+import { unsupportedType } from './accept.js';
 import { createGate } from './auth.js';
 import type { HttpDeps } from './deps.js';
 import { unknownRoute } from './not-found.js';
 import type { Operation } from './operation.js';
 import { createOperations } from './operations/built-in.js';
 import { HttpProblem, problemOf } from './problems.js';
-import { addRoutes, callerOf, unsupportedType } from './routes.js';
+import { addRoutes, callerOf } from './routes.js';
 
 type HttpSettings = Config['http'];
 

@@ -75,12 +75,14 @@ class Places {
 /**
  * Gives each run its scenario: the one whose key it names, or the only one there is (DESIGN 8). One
  * id may be judged once by each scenario. Problems that come in are handed on in their place.
- * `fromFolder`: keys that no scenario file names.
+ * `fromFolder`: keys that no scenario file names. `sameIds`: whoever asks looks at ids itself, and no id is
+ * kept here.
  */
 export async function* matchRuns(
   items: AsyncIterable<RunOrProblem>,
   scenarios: readonly Scenario[],
   fromFolder: ReadonlySet<string> = new Set(),
+  { sameIds = false } = {},
 ): AsyncGenerator<MatchedOrProblem> {
   const byKey = new Map(scenarios.map((scenario) => [scenario.key, scenario]));
   const keys = [...byKey.keys()];
@@ -98,6 +100,10 @@ export async function* matchRuns(
       yield named === undefined
         ? lost(item, 'scenario', { message, allowed: listed(keys) })
         : unknownScenario(item, named, keys, fromFolder);
+      continue;
+    }
+    if (sameIds) {
+      yield { ...item, scenario };
       continue;
     }
     const places = seen.get(scenario) ?? new Places();
