@@ -6,6 +6,7 @@ import { packageVersion } from './package.js';
 import { addPlan } from './plan-program.js';
 import { collect, example, fleetOptions, type Outcome } from './program-parts.js';
 import { addRegistry } from './registry-program.js';
+import { addServe } from './serve-program.js';
 
 export type { Outcome } from './program-parts.js';
 
@@ -121,15 +122,21 @@ function addEvents(program: Command, outcome: Outcome): void {
 function addLocal(program: Command, outcome: Outcome): void {
   const schema = program
     .command('schema')
-    .summary('print a JSON Schema')
-    .description('Prints the JSON Schema of what Sluice reads or writes; without a name, lists them.')
-    .argument('[name]', 'scenario, run, result, evaluation, batch, tool, validation, skill or config')
+    .summary('print a JSON Schema, or the description of an API')
+    .description(
+      'Prints the JSON Schema of what Sluice reads, writes, sends or takes, or the OpenAPI or AsyncAPI document; ' +
+        'without a name, lists them.',
+    )
+    .argument(
+      '[name]',
+      'such as scenario, run, config, an event or a command (plan.failed), openapi or asyncapi',
+    )
     .option('--json', 'print JSON (a schema always is)')
     .action(async (name: string | undefined, options: { json?: boolean }) => {
       const { printSchema } = await import('./commands/schema.js');
       outcome.exitCode = await printSchema(name, options);
     });
-  example(schema, 'sluice schema scenario > scenario.schema.json');
+  example(schema, 'sluice schema scenario > scenario.schema.json', 'sluice schema asyncapi > asyncapi.json');
   const doctor = program
     .command('doctor')
     .summary('look at what this machine can run')
@@ -153,6 +160,7 @@ export function createProgram(outcome: Outcome): Command {
   addEvaluate(program, outcome);
   addUp(program, outcome);
   addRoles(program, outcome);
+  addServe(program, outcome);
   addRegistry(program, outcome);
   addPlan(program, outcome);
   addEvents(program, outcome);

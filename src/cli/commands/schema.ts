@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { configSchema } from '../../../config/schema.js';
+import { COMMAND_NAMES } from '../../core/commands/names.js';
 import { evaluateDocumentSchema, evaluationDocumentSchema } from '../../core/document.js';
+import { commandAbout, eventAbout } from '../../core/documents/about.js';
+import { asyncApi } from '../../core/documents/asyncapi.js';
+import { commandJsonSchema, eventJsonSchema } from '../../core/documents/schemas.js';
+import { EVENT_NAMES } from '../../core/events.js';
 import { nearestName, SluiceError } from '../../core/problem.js';
 import { documentJsonSchemas } from '../../core/registry/document.js';
 import { ruleResultSchema } from '../../core/result.js';
@@ -10,13 +15,13 @@ import { print, printJson } from '../output.js';
 
 interface Named {
   about: string;
-  create(): unknown;
+  create(): unknown | Promise<unknown>;
 }
 
 const input = (schema: z.ZodType) => () => z.toJSONSchema(schema, { io: 'input' });
 const output = (schema: z.ZodType) => () => z.toJSONSchema(schema, { io: 'output' });
 
-/** Every schema that `sluice schema NAME` prints. */
+/** Every schema and document that `sluice schema NAME` prints. */
 export const SCHEMAS: Readonly<Record<string, Named>> = {
   scenario: { about: 'scenario.json', create: scenarioJsonSchema },
   run: { about: 'a run record, one JSON object a line', create: input(runRecordSchema) },
@@ -30,6 +35,23 @@ export const SCHEMAS: Readonly<Record<string, Named>> = {
   },
   skill: { about: 'a skill, as `skill add` reads it', create: documentJsonSchemas.skill },
   config: { about: 'the settings file', create: input(configSchema) },
+  ...Object.fromEntries(
+    EVENT_NAMES.map((name) => [
+      name,
+      { about: `event: ${eventAbout[name]}`, create: () => eventJsonSchema(name) },
+    ]),
+  ),
+  ...Object.fromEntries(
+    COMMAND_NAMES.map((name) => [
+      name,
+      { about: `command: ${commandAbout[name]}`, create: () => commandJsonSchema(name) },
+    ]),
+  ),
+  asyncapi: { about: 'every event and command, as AsyncAPI 3.0', create: asyncApi },
+  openapi: {
+    about: 'the HTTP API, as OpenAPI 3.1',
+    create: async () => (await import('../../../workers/documents.js')).describeApi(),
+  },
 };
 
 /** `sluice schema [NAME]`; answers 0. Throws USAGE for a name that is none. */
@@ -37,8 +59,9 @@ export async function printSchema(name: string | undefined, options: { json?: bo
   const names = Object.keys(SCHEMAS);
   if (name === undefined) {
     const list = Object.entries(SCHEMAS).map(([key, { about }]) => ({ name: key, about }));
+    const width = Math.max(...names.map((each) => each.length)) + 2;
     if (options.json) await printJson({ schemas: list });
-    else await print(list.map((entry) => `${entry.name.padEnd(12)}${entry.about}\n`).join(''));
+    else await print(list.map((entry) => `${entry.name.padEnd(width)}${entry.about}\n`).join(''));
     return 0;
   }
   const found = names.includes(name) ? SCHEMAS[name] : undefined;
@@ -54,6 +77,6 @@ export async function printSchema(name: string | undefined, options: { json?: bo
       },
     ]);
   }
-  await printJson(found.create());
+  await printJson(await found.create());
   return 0;
 }

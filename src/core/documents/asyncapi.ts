@@ -3,6 +3,8 @@ import { EVENT_NAMES, EVENT_PREFIX, EVENT_VERSION, type EventName } from '../eve
 import { commandAbout, eventAbout } from './about.js';
 import { commandJsonSchema, eventJsonSchema, type JsonSchema } from './schemas.js';
 
+/** Of the API as a whole: that of its events, which is in their types, and of its paths. */
+const VERSION = '1.0.0';
 const CONTENT_TYPE = 'application/cloudevents+json';
 
 /** `evaluation.passed` as `evaluationPassed`: how messages and operations are called. */
@@ -54,7 +56,7 @@ function channel(title: string, description: string, names: readonly string[]): 
  * AsyncAPI 3.0 of everything that Sluice sends and takes. Channels have no address: where messages go is in
  * the settings (`sinks`, `sources`).
  */
-export function asyncApi(version: string): JsonSchema {
+export function asyncApi(): JsonSchema {
   const messages = Object.fromEntries([
     ...EVENT_NAMES.map((name: EventName) => [
       camel(name),
@@ -69,7 +71,7 @@ export function asyncApi(version: string): JsonSchema {
     asyncapi: '3.0.0',
     info: {
       title: 'Sluice',
-      version,
+      version: VERSION,
       description:
         'CloudEvents 1.0 in JSON format. Each event reaches each sink at least once, with the same id and bytes: ' +
         'drop repeats by id. Commands with the same source and id are one. Later versions may add keys to events.',

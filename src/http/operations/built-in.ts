@@ -3,6 +3,7 @@ import type { Operation } from '../operation.js';
 import { attachmentOperations } from './attachments.js';
 import { batchOperations } from './batches.js';
 import { commandOperations } from './commands.js';
+import { documentOperations } from './documents.js';
 import { evaluationOperations } from './evaluations.js';
 import { eventOperations } from './events.js';
 import { planOperations } from './plans.js';
@@ -13,6 +14,7 @@ import { serviceOperations } from './service.js';
 export function createOperations(deps: HttpDeps): Operation[] {
   return [
     ...serviceOperations(deps, () => createOperations(deps)),
+    ...documentOperations(),
     ...evaluationOperations(deps),
     ...batchOperations(deps),
     ...planOperations(deps),
