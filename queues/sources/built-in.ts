@@ -1,5 +1,6 @@
 import type { SourceKind } from '../../src/ports/source.js';
+import { amqp } from './amqp.js';
 import { nats } from './nats.js';
 
 /** Every kind of source. A new one is a file beside this one and a line here. */
-export const builtInSources: readonly SourceKind[] = [nats];
+export const builtInSources: readonly SourceKind[] = [amqp, nats];
