@@ -83,9 +83,9 @@ module.exports = {
     ),
     only(
       'workers',
-      'Workers never import another face.',
+      'Workers never import a face, but for the HTTP API that one of them serves.',
       '^workers/',
-      `^(?:workers|${ADAPTERS}|config|src/(?:core|ports|app))/|${COMPOSE}`,
+      `^(?:workers|src/http|${ADAPTERS}|config|src/(?:core|ports|app))/|${COMPOSE}`,
     ),
     only(
       'faces',
@@ -97,16 +97,28 @@ module.exports = {
       'library',
       'The library is built from what compose and below hold.',
       '^src/(?:index|library)\\.ts$|^src/library/',
-      `^(?:${ADAPTERS}|config|src/(?:core|ports|app))/|${COMPOSE}|^src/(?:library(?:\\.ts$|/)|(?:plugin|webhook)\\.ts$)`,
+      `^(?:${ADAPTERS}|config|src/(?:core|ports|app))/|${COMPOSE}|^src/(?:library(?:\\.ts$|/)|(?:plugin|webhook|client)\\.ts$)`,
     ),
-    only('webhook', 'What consumers of webhooks import knows core alone.', '^src/webhook\\.ts$', '^src/core/'),
+    only(
+      'webhook',
+      'What consumers of webhooks import knows core alone.',
+      '^src/webhook\\.ts$',
+      '^src/core/',
+    ),
     only('plugin', 'What authors of plugins import knows core alone.', '^src/plugin\\.ts$', '^src/core/'),
 
     {
       name: 'nothing-imports-entry-points',
       severity: 'error',
-      from: { path: '^(?:src|queues|config)/', pathNot: ENTRY },
+      from: { path: '^(?:src|queues|config)/', pathNot: `${ENTRY}|^src/client/` },
       to: { path: ENTRY },
+    },
+    {
+      name: 'client',
+      comment: 'What programs load that call the API is small: of all else it knows types alone.',
+      severity: 'error',
+      from: { path: '^src/client(?:\\.ts$|/)' },
+      to: { pathNot: '^src/client(?:\\.ts$|/)', dependencyTypesNot: ['type-only'] },
     },
 
     {

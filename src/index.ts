@@ -2,6 +2,7 @@ export type { ScenarioWithBundle } from './app/opening.js';
 export type { CheckHistory, PlanAnswer, PlanEvaluation, PlanStatus } from './app/plan/requests.js';
 export { PlanRefusedError } from './app/plan/service.js';
 export type { ToolAnswer, ToolInput } from './app/tools.js';
+export { type Client, ClientError, type ClientOptions, createClient } from './client.js';
 export type { Explanation } from './core/attachments/resolve.js';
 export type { BatchRecord } from './core/batch.js';
 export type { EvaluationDocument, IndexedEvaluation } from './core/document.js';

@@ -16,7 +16,7 @@ export interface ClientOptions {
 /** What every call takes. */
 export interface CallOptions {
   /** Ends the call, and the wait between two tries. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** What a call that changes something takes. */
@@ -25,7 +25,7 @@ export interface ChangeOptions extends CallOptions {
    * The same key of the same token is the same request, however often it is made. Default: a new one,
    * which is kept over the tries of this call.
    */
-  idempotencyKey?: string;
+  idempotencyKey?: string | undefined;
 }
 
 export type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
@@ -106,10 +106,31 @@ export class Transport {
     this.#timeoutMs = timeout ?? DEFAULT_TIMEOUT_MS;
   }
 
+  /** Asks for something. */
+  read<T>(path: string, query: Query | undefined, options: CallOptions = {}): Promise<T> {
+    return this.json({ method: 'GET', path, query, signal: options.signal });
+  }
+
+  /** Changes something, once. */
+  change<T>(
+    method: 'POST' | 'PUT',
+    path: string,
+    json: unknown,
+    { signal, idempotencyKey = crypto.randomUUID() }: ChangeOptions = {},
+  ): Promise<T> {
+    return this.json({ method, path, json, signal, headers: { 'idempotency-key': idempotencyKey } });
+  }
+
+  /** Removes something; `onRetry` is called before it is asked for again. */
+  remove<T>(path: string, onRetry: () => void, { signal }: CallOptions = {}): Promise<T> {
+    return this.json({ method: 'DELETE', path, signal }, onRetry);
+  }
+
   /** The JSON of the answer; undefined where it has no body. Throws ClientError. */
-  async json<T>(request: Request): Promise<T> {
+  async json<T>(request: Request, onRetry?: () => void): Promise<T> {
     const { signal } = request;
-    return this.trying(signal, async () => {
+    return this.trying(signal, async (nth) => {
+      if (nth > 0) onRetry?.();
       const timeout = AbortSignal.timeout(this.#timeoutMs);
       const both = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
       const headers: Record<string, string> = { accept: 'application/json' };
@@ -126,13 +147,14 @@ export class Transport {
   }
 
   /**
-   * Tries until there is a value, the answer is one that stays, or all tries are used up. Throws
-   * ClientError, or what the signal says.
+   * Tries until there is a value, the answer is one that stays, all tries are used up, or `isOver` says
+   * that trying is of no use. Throws ClientError, or what the signal says.
    */
   async trying<T>(
     signal: AbortSignal | undefined,
     attempt: (nth: number) => Promise<Response | { value: T }>,
     retries = this.retries,
+    isOver: () => boolean = () => false,
   ): Promise<T> {
     for (let nth = 0; ; nth += 1) {
       let failed: Response | ClientError;
@@ -148,7 +170,8 @@ export class Transport {
           error instanceof ClientError ? error : new ClientError(message, { code: 'NETWORK', cause: error });
       }
       const isPassing = failed instanceof ClientError || PASSING.has(failed.status);
-      if (!isPassing || nth >= retries) throw failed instanceof ClientError ? failed : await errorOf(failed);
+      if (!isPassing || nth >= retries || isOver())
+        throw failed instanceof ClientError ? failed : await errorOf(failed);
       const response = failed instanceof ClientError ? undefined : failed;
       await response?.body?.cancel().catch(() => {});
       await pause(waitBefore(nth + 1, response), signal);
