@@ -45,7 +45,7 @@ export function takeJson(app: FastifyInstance): void {
   ) => void;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
-    [/^application\/(?:[\w.+-]+\+)?json(?:\s*;|$)/],
+    /^application\/(?:[\w.+-]+\+)?json(?:\s*;|$)/,
     { parseAs: 'buffer' as const },
     (request: FastifyRequest, bytes: Buffer, done: Done) => {
       try {

@@ -85,7 +85,8 @@ function addHooks(app: FastifyInstance, { engine, draining }: HttpDeps, isTls: b
     throw new SluiceError('UNAVAILABLE', 'This server is being ended; ask again.');
   });
   app.addHook('onSend', async (request, reply, payload) => {
-    if (!request.raw.complete && !reply.hasHeader('connection')) reply.header('connection', 'close');
+    // What begins before the drain may end in it: the connection is of no more use.
+    if (!request.raw.complete || draining.aborted) reply.header('connection', 'close');
     return payload;
   });
   app.addHook('onResponse', async (request, reply) => {

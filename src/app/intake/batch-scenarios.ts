@@ -1,6 +1,7 @@
 import { sha256 } from '../../core/digest.js';
 import { canonicalJson, isPlainObject } from '../../core/json.js';
 import { nearestName, type Problem, SluiceError, show } from '../../core/problem.js';
+import { MOST_BUNDLE_BYTES, MOST_BUNDLE_FILES, missingFiles } from '../../core/scenario/bundle.js';
 import { loadScenario, neededFiles, sealScenario } from '../../core/scenario/load.js';
 import type { ScenarioWithBundle } from '../opening.js';
 
@@ -30,10 +31,14 @@ function bundleOf(files: Readonly<Record<string, string>>): { digest: string; js
   return { digest: sha256(json), json };
 }
 
-function missingFile(path: string, file: string, files: Readonly<Record<string, string>>): Problem {
-  const nearest = nearestName(file, Object.keys(files));
-  const near = nearest === undefined ? {} : { nearest };
-  return { path, message: 'is not among the files of this scenario', found: show(file), ...near };
+function tooMuch(path: string, files: Readonly<Record<string, string>>): Problem[] {
+  const count = Object.keys(files).length;
+  const bytes = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  const mebibytes = MOST_BUNDLE_BYTES / 2 ** 20;
+  return [
+    ...(count > MOST_BUNDLE_FILES ? [{ path, message: `must be at most ${MOST_BUNDLE_FILES} files` }] : []),
+    ...(bytes > MOST_BUNDLE_BYTES ? [{ path, message: `must be at most ${mebibytes} MiB` }] : []),
+  ];
 }
 
 function load(
@@ -56,12 +61,11 @@ function load(
   const { scenario } = read;
   const own = Object.hasOwn(files, scenario.key) ? (files[scenario.key] ?? {}) : {};
   const needed = neededFiles(scenario);
-  const holds = (file: string) =>
-    Object.hasOwn(own, file) || Object.keys(own).some((name) => name.startsWith(`${file}/`));
-  const missing = needed.filter(({ file }) => !holds(file));
-  if (missing.length > 0)
-    return { problems: missing.map((each) => missingFile(`${path}.${each.path}`, each.file, own)) };
   if (needed.length === 0) return { loaded: { scenario: sealScenario(scenario) } };
+  const names = new Set(Object.keys(own));
+  const missing = missingFiles(needed, names, 'is not among the files of this scenario').map(inside);
+  const problems = [...missing, ...tooMuch(`files.${scenario.key}`, own)];
+  if (problems.length > 0) return { problems };
   const bundle = bundleOf(own);
   return { loaded: { scenario: sealScenario(scenario, bundle.digest), bundle } };
 }

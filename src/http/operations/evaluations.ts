@@ -91,7 +91,7 @@ function submitOf(deps: HttpDeps): Operation {
         headers: { Location: 'Where to ask for it' },
       },
     },
-    problems: ['INVALID_SCENARIO', 'INVALID_RUNS', 'BAD_REFERENCE', 'IDEMPOTENCY_CONFLICT'],
+    problems: ['BAD_REFERENCE', 'IDEMPOTENCY_CONFLICT'],
     example: { body: { scenario: EXAMPLE_SCENARIO, run: EXAMPLE_RUN } },
     async run({ body, caller, idempotencyKey }) {
       const request = requestOf(body, caller.name, idempotencyKey ?? freshKey());

@@ -1,0 +1,52 @@
+import type { Config } from '../../../config/schema.js';
+import { type Role, untilTold } from '../../../workers/lifecycle.js';
+import type { Listen } from '../../../workers/server.js';
+import { openFleet } from '../../compose.js';
+import { startHttp } from '../http-face.js';
+import { DEFAULT_LISTEN, listenOf, listenProblem } from '../listen.js';
+import { checkLogLevel, createLog } from '../log.js';
+import { type FleetOptions, ProblemList } from '../options.js';
+import { print, say } from '../output.js';
+import { loadSettings, type RedisPlace, requireRedis } from '../redis.js';
+import { sourcesOf, startSourcesOf } from '../sources.js';
+
+export interface ServeOptions extends FleetOptions {
+  listen?: string;
+  source?: string[];
+}
+
+async function greet(place: RedisPlace, config: Config, url: string, sources: number, json: boolean) {
+  const redis = place.isPrivate ? null : place.shown;
+  if (json) return print(`${JSON.stringify({ role: 'server', fleet: config.fleet, redis, url, sources })}\n`);
+  const from = sources === 0 ? '' : `, with ${sources} source${sources === 1 ? '' : 's'}`;
+  say(`sluice: the HTTP API of fleet ${config.fleet} listens at ${url}${from}. Ctrl-C ends it.`);
+}
+
+/** `sluice serve`: the HTTP API and the sources, until told to end; answers 0. */
+export async function serve(options: ServeOptions): Promise<number> {
+  const problems = new ProblemList();
+  const level = (await problems.take(() => checkLogLevel(options.logLevel, 'info'))) ?? 'info';
+  const settings = await problems.take(() => loadSettings(options));
+  const text = options.listen ?? settings?.http.listen ?? DEFAULT_LISTEN;
+  const wrong = listenProblem(options.listen === undefined ? 'http.listen' : '--listen', text);
+  if (wrong !== undefined) problems.add(wrong);
+  const sources = await sourcesOf(settings, options.source, problems);
+  problems.throwIfAny('USAGE', 'the server was not started.');
+  const config = settings as Config;
+  const place = await requireRedis(config);
+  const told = untilTold();
+  const engine = await openFleet(config, place.url, await createLog(level));
+  const roles: Pick<Role, 'stop'>[] = [];
+  try {
+    const { role, url } = await startHttp(engine, listenOf(text) as Listen);
+    roles.push(role);
+    if (sources.length > 0) roles.push(await startSourcesOf(engine, sources));
+    await greet(place, config, url, sources.length, options.json === true);
+    await told;
+  } finally {
+    await Promise.all(roles.map((role) => role.stop()));
+    await engine.close();
+    await place.release();
+  }
+  return 0;
+}

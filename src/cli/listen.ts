@@ -1,0 +1,29 @@
+import type { Config } from '../../config/schema.js';
+import type { Listen } from '../../workers/server.js';
+import type { Problem } from '../core/problem.js';
+
+/** Where `sluice serve` listens when nobody says it. */
+export const DEFAULT_LISTEN = '127.0.0.1:8080';
+
+/** HOST:PORT, with an IPv6 address in brackets; undefined: it is none. */
+export function listenOf(text: string): Listen | undefined {
+  const found = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(text);
+  const port = Number(found?.[3]);
+  const host = found?.[1] ?? found?.[2];
+  return host === undefined || port > 65_535 ? undefined : { host, port };
+}
+
+/** What is wrong with `--listen`, or with `http.listen` of the settings. */
+export function listenProblem(path: string, text: string): Problem | undefined {
+  if (listenOf(text) !== undefined) return undefined;
+  const message = 'expected HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080';
+  return { code: 'USAGE', path, message, found: JSON.stringify(text) };
+}
+
+const isLoopback = (host: string) => /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i.test(host);
+
+/** Why it is not wise to listen there; undefined: nothing. */
+export function listenWarning({ host }: Listen, { cert }: Config['http']): string | undefined {
+  if (cert !== undefined || isLoopback(host)) return undefined;
+  return `${host} may be reached from other machines, and tokens are sent in the clear: set http.cert and http.key, or put a proxy with TLS in front`;
+}
