@@ -74,6 +74,12 @@ export const configSchema = z.strictObject({
     .default('sluice')
     .describe('Name of the installation; prefixes every key, so that several share a Redis'),
   redis: z.string().optional().describe('redis:// or rediss:// URL of the fleet’s Redis'),
+  redis_durability: z
+    .enum(['any', 'always'])
+    .default('any')
+    .describe(
+      'always: only a Redis that has every write on disk before it answers (appendonly yes, appendfsync always)',
+    ),
   evaluation: z
     .strictObject({
       deadline: duration('24h', LONGEST_KEPT).describe('What has no result by then is decided as an error'),
@@ -222,6 +228,11 @@ export const configSchema = z.strictObject({
     .array(sourceSettingSchema)
     .default([])
     .describe('Where commands arrive besides HTTP, each as KIND=TARGET or an object'),
+  intake: z
+    .strictObject({
+      max_message: count(2 ** 20).describe('Largest message of a source, in bytes'),
+    })
+    .prefault({}),
   references: z
     .strictObject({
       folders: z

@@ -1,6 +1,8 @@
 import { EvaluationIntake } from '../app/intake/evaluations.js';
+import { Intake } from '../app/intake/intake.js';
 import type { ReferenceReader } from '../ports/references.js';
 import type { Engine } from './engine.js';
+import { plansOf } from './plans.js';
 
 /** What taking requests needs of an engine. */
 type IntakeParts = Pick<Engine, 'store' | 'queue' | 'clock' | 'config'>;
@@ -36,5 +38,26 @@ export function evaluationsOf(engine: IntakeParts, references = referencesOf(eng
       informationalErrors: config.evaluation.informational_errors,
       requireEnforced: config.evaluation.require_enforced,
     },
+  });
+}
+
+/** Commands from buses and over HTTP, for an engine's fleet. */
+export function intakeOf(
+  engine: IntakeParts & Pick<Engine, 'log'>,
+  references = referencesOf(engine),
+): Intake {
+  const { store, clock, config, log } = engine;
+  return new Intake({
+    store,
+    clock,
+    fleet: config.fleet,
+    evaluations: evaluationsOf(engine, references),
+    plans: plansOf(engine),
+    references,
+    maxBytes: config.intake.max_message,
+    onSetAside({ endpoint, id, type, code, reason }) {
+      log.warn({ source: endpoint, letter: id, type, code }, `a message was set aside: ${reason}`);
+    },
+    onError: (error) => log.error({ err: error }, 'a command met an unexpected error'),
   });
 }
