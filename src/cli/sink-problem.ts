@@ -1,52 +1,100 @@
+import { endpointName, readEndpoint, shownEndpoint } from '../../queues/endpoints.js';
 import { builtInSinks } from '../../queues/sinks/built-in.js';
-import { nearestName, type Problem } from '../core/problem.js';
-import { redisUrlProblem, withoutPassword } from './redis.js';
+import { type SinkSetting, sinkObjectOf } from '../core/endpoints.js';
+import { type Problem, SluiceError } from '../core/problem.js';
+import { filterProblems } from '../core/sink-filter.js';
 import { unwritable } from './writable.js';
 
-/** A key may hold anything, but what looks like an address is one. */
-function streamProblem(path: string, target: string): Problem | undefined {
-  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(target)) return undefined;
-  const at = target.indexOf('#');
-  const found = `redis-stream=${withoutPassword(target)}`;
-  if (/^rediss?:/.test(target) && (at < 0 || at === target.length - 1))
-    return { path, message: 'lacks the key of the stream; write redis://HOST:PORT#KEY', found };
-  const problem = redisUrlProblem({ path }, at < 0 ? target : target.slice(0, at));
-  return problem === undefined ? undefined : { ...problem, found };
+/** A sink, and where it was given. */
+export interface GivenSink {
+  /** `--sink`, or `sinks[n]` of the settings. */
+  path: string;
+  setting: SinkSetting;
 }
 
-/**
- * What is wrong with `KIND=TARGET`, found without opening it; undefined when nothing speaks against
- * it. `path` is where it was given: `--sink`, or `sinks[n]` of the settings.
- */
-export async function sinkProblem(path: string, option: string): Promise<Problem | undefined> {
-  const at = option.indexOf('=');
-  const name = at < 0 ? option : option.slice(0, at);
-  const kind = builtInSinks.find((candidate) => candidate.kind === name);
-  if (kind === undefined) {
-    const kinds = builtInSinks.map((candidate) => candidate.kind);
-    const nearest = nearestName(name, kinds);
-    const unknown = { path, message: `unknown kind of sink "${name}"`, found: option, allowed: kinds };
-    return nearest === undefined ? unknown : { ...unknown, nearest };
-  }
-  const target = at < 0 ? '' : option.slice(at + 1);
-  if (target === '')
-    return {
-      path,
-      message: `lacks its target; write ${kind.kind}=TARGET, where TARGET is ${kind.target}`,
-      found: option,
-    };
-  if (kind.kind === 'ndjson') return unwritable(path, 'ndjson', target);
-  return kind.kind === 'redis-stream' ? streamProblem(path, target) : undefined;
-}
+/** Sinks of a command line; the same one twice is one. */
+export const sinksOfLine = (options: readonly string[] = []): GivenSink[] =>
+  [...new Set(options)].map((option) => ({ path: '--sink', setting: sinkObjectOf(option) }));
 
-/** The problems of the sinks of a command line and of its settings, each where it was given. */
-export async function sinkProblems(
-  given: readonly string[],
-  configured: readonly string[],
-): Promise<Problem[]> {
-  const all = [
-    ...[...new Set(given)].map((option) => sinkProblem('--sink', option)),
-    ...configured.map((option, n) => sinkProblem(`sinks[${n}]`, option)),
+/** Sinks of the settings. */
+export const sinksOfSettings = (settings: readonly SinkSetting[] = []): GivenSink[] =>
+  settings.map((setting, n) => ({ path: `sinks[${n}]`, setting }));
+
+/** Those of settings and command line together; one that is given in both places is one. */
+export function sinksOfBoth(
+  settings: readonly SinkSetting[] = [],
+  options: readonly string[] = [],
+): GivenSink[] {
+  const configured = sinksOfSettings(settings);
+  const known = new Set(configured.map(({ setting }) => JSON.stringify(setting)));
+  return [
+    ...configured,
+    ...sinksOfLine(options).filter(({ setting }) => !known.has(JSON.stringify(setting))),
   ];
-  return (await Promise.all(all)).filter((problem) => problem !== undefined);
+}
+
+/** The file that a sink writes; undefined when it writes none. */
+export function fileOf({ kind, target }: SinkSetting): string | undefined {
+  const isFile = builtInSinks.some((candidate) => candidate.kind === kind && candidate.isFile === true);
+  return isFile && target !== '' ? target : undefined;
+}
+
+async function projectionProblems({ path, setting }: GivenSink): Promise<Problem[]> {
+  if (setting.projection === undefined) return [];
+  const { openProjection } = await import('../../queues/projection.js');
+  try {
+    await openProjection(setting.projection);
+    return [];
+  } catch (error) {
+    if (!(error instanceof SluiceError)) throw error;
+    return error.problems.map((problem) => ({ ...problem, path: `${path}.projection` }));
+  }
+}
+
+/** What is wrong with a sink, found without opening it: everything at once. */
+async function problemsOf(given: GivenSink): Promise<Problem[]> {
+  const { path, setting } = given;
+  const { problems } = readEndpoint(builtInSinks, setting, path);
+  const file = problems.length > 0 ? undefined : fileOf(setting);
+  const place = file === undefined ? undefined : await unwritable(path, setting.kind, file);
+  return [
+    ...problems,
+    ...(place === undefined ? [] : [place]),
+    ...filterProblems(setting, path),
+    ...(await projectionProblems(given)),
+  ];
+}
+
+/** Sinks that would share one place in the outbox, so that each would get a part of the events. */
+function nameProblems(sinks: readonly GivenSink[]): Problem[] {
+  const taken = new Map<string, string>();
+  return sinks.flatMap(({ path, setting }): Problem[] => {
+    const name = endpointName(setting);
+    const other = taken.get(name);
+    taken.set(name, other ?? path);
+    if (other === undefined) return [];
+    const message =
+      setting.name === undefined
+        ? `has the target of ${other}; give it a name of its own`
+        : `has the name of ${other}; give it one of its own`;
+    return [{ path, message, found: setting.name ?? shownEndpoint(setting) }];
+  });
+}
+
+/** The problems of sinks that one command opens for the same events, each where it was given. */
+export async function sinkProblems(sinks: readonly GivenSink[]): Promise<Problem[]> {
+  const all = await Promise.all(sinks.map(problemsOf));
+  return [...all.flat(), ...nameProblems(sinks)];
+}
+
+/** Sinks that write to standard output where something else does; `other` is what. */
+export function stdoutProblems(sinks: readonly GivenSink[], other: string | undefined): Problem[] {
+  if (other === undefined) return [];
+  return sinks
+    .filter(({ setting }) => setting.kind === 'stdout')
+    .map(({ path, setting }) => ({
+      path,
+      message: `standard output is taken by ${other}; leave out one of them`,
+      found: shownEndpoint(setting),
+    }));
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type BatchInputs, placeClashes } from '../../src/cli/evaluate/place-clashes.js';
-import { sinkProblem } from '../../src/cli/sink-problem.js';
+import { sinkProblems, sinksOfLine } from '../../src/cli/sink-problem.js';
 import { unwritable } from '../../src/cli/writable.js';
 import { loadScenarios } from '../../src/inputs/scenario-files.js';
 import { runSluice } from '../support/cli.js';
@@ -113,12 +113,13 @@ describe('what cannot be written', () => {
     ['redis-stream=redis://h:6379', 'lacks the key'],
     ['redis-stream=redis://h:6379#', 'lacks the key'],
   ])('includes the stream %s', async (option, message) => {
-    expect(await sinkProblem('--sink', option)).toMatchObject({ message: expect.stringContaining(message) });
+    const [problem] = await sinkProblems(sinksOfLine([option]));
+    expect(problem).toMatchObject({ message: expect.stringContaining(message) });
   });
 
   it('leaves streams that can be used alone', async () => {
     for (const target of ['key', 'a:b', 'redis://h:1/2#k', 'rediss://u:p@h#k'])
-      expect(await sinkProblem('--sink', `redis-stream=${target}`)).toBeUndefined();
+      expect(await sinkProblems(sinksOfLine([`redis-stream=${target}`]))).toEqual([]);
   });
 });
 

@@ -4,7 +4,7 @@ import { openSinkReader, startDispatcher } from '../../../workers/dispatcher.js'
 import { startExecutor } from '../../../workers/executor.js';
 import { type Role, untilTold } from '../../../workers/lifecycle.js';
 import { startSweeper } from '../../../workers/sweeper.js';
-import { type FleetEngine, openFleet } from '../../compose.js';
+import { errorLogger, type FleetEngine, openFleet } from '../../compose.js';
 import { SluiceError } from '../../core/problem.js';
 import type { RoleName } from '../../ports/store.js';
 import { CHILD_REDIS, CHILD_UNSERVED } from '../child-redis.js';
@@ -13,17 +13,23 @@ import { checkLogLevel, createLog } from '../log.js';
 import { type FleetOptions, ProblemList, wholeNumber } from '../options.js';
 import { print, say } from '../output.js';
 import { loadSettings, requireRedis } from '../redis.js';
-import { sinkProblems } from '../sink-problem.js';
+import { type GivenSink, sinkProblems, sinksOfBoth, stdoutProblems } from '../sink-problem.js';
 
 /** Opens a reader for each sink, from the oldest event that is kept when it is new. */
-export async function startSinks(engine: FleetEngine, sinks: readonly string[]): Promise<Role> {
+export async function startSinks(engine: FleetEngine, sinks: readonly GivenSink[]): Promise<Role> {
+  const place = {
+    redisUrl: engine.redisUrl,
+    fleet: engine.config.fleet,
+    config: engine.config.delivery,
+    onError: errorLogger(engine.log),
+  };
   const readers = [];
-  for (const sink of new Set(sinks)) readers.push(await openSinkReader(sink, engine.redisUrl));
+  for (const { setting } of sinks) readers.push(await openSinkReader(setting, place));
   for (const { name } of readers) await engine.store.outbox.openReader(name, '');
   return startDispatcher(engine, readers);
 }
 
-function start(role: RoleName, engine: FleetEngine, sinks: readonly string[]): Promise<Role> {
+function start(role: RoleName, engine: FleetEngine, sinks: readonly GivenSink[]): Promise<Role> {
   if (role === 'worker') return startExecutor(engine);
   if (role === 'aggregator') return startAggregator(engine);
   if (role === 'sweeper') return startSweeper(engine);
@@ -39,8 +45,12 @@ export async function runRole(
   const level = (await problems.take(() => checkLogLevel(options.logLevel, 'info'))) ?? 'info';
   const concurrency = wholeNumber('--concurrency', options.concurrency, 1, problems);
   const settings = await problems.take(() => loadSettings(options));
-  const sinks = [...(settings?.sinks ?? []), ...(options.sink ?? [])];
-  if (role === 'dispatcher') problems.add(...(await sinkProblems(options.sink ?? [], settings?.sinks ?? [])));
+  const sinks = sinksOfBoth(settings?.sinks, options.sink);
+  if (role === 'dispatcher')
+    problems.add(
+      ...(await sinkProblems(sinks)),
+      ...stdoutProblems(sinks, options.json ? '--json' : undefined),
+    );
   problems.throwIfAny('USAGE', `the ${role} was not started.`);
   const config = withWorker(settings as Config, {
     ...(concurrency === undefined ? {} : { concurrency }),

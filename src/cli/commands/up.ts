@@ -9,7 +9,7 @@ import { checkLogLevel, createLog } from '../log.js';
 import { type FleetOptions, ProblemList, wholeNumber } from '../options.js';
 import { print, say } from '../output.js';
 import { loadSettings, type RedisPlace, requireRedis } from '../redis.js';
-import { sinkProblems } from '../sink-problem.js';
+import { sinkProblems, sinksOfBoth, stdoutProblems } from '../sink-problem.js';
 import { startSinks } from './role.js';
 
 async function greet(place: RedisPlace, config: Config, workers: number, json: boolean): Promise<void> {
@@ -32,7 +32,8 @@ export async function up(options: FleetOptions & { workers?: string; sink?: stri
   const level = (await problems.take(() => checkLogLevel(options.logLevel, 'info'))) ?? 'info';
   const wanted = wholeNumber('--workers', options.workers, 1, problems);
   const settings = await problems.take(() => loadSettings(options));
-  problems.add(...(await sinkProblems(options.sink ?? [], settings?.sinks ?? [])));
+  const sinks = sinksOfBoth(settings?.sinks, options.sink);
+  problems.add(...(await sinkProblems(sinks)), ...stdoutProblems(sinks, options.json ? '--json' : undefined));
   problems.throwIfAny('USAGE', 'nothing was started.');
   const config = settings as Config;
   const workers = wanted ?? Math.max(1, availableParallelism() - 1);
@@ -53,7 +54,6 @@ export async function up(options: FleetOptions & { workers?: string; sink?: stri
   );
   const roles: Role[] = [];
   try {
-    const sinks = [...config.sinks, ...(options.sink ?? [])];
     if (sinks.length > 0) roles.push(await startSinks(engine, sinks));
     executors.start(workers);
     roles.push(await startAggregator(engine), await startSweeper(engine));

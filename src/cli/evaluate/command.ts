@@ -1,5 +1,6 @@
 import { ulid } from 'ulid';
 import type { Config } from '../../../config/schema.js';
+import { shownEndpoint } from '../../../queues/endpoints.js';
 import type { EvaluationOptions } from '../../core/manifest.js';
 import { formatProblem, type Problem } from '../../core/problem.js';
 import { KeyNotes } from '../../inputs/key-notes.js';
@@ -10,7 +11,7 @@ import { onInterrupt } from '../interrupt.js';
 import { ProblemList } from '../options.js';
 import { plain, print, say } from '../output.js';
 import { defaultSettings, loadSettings } from '../redis.js';
-import { sinkProblems } from '../sink-problem.js';
+import { fileOf, sinkProblems, sinksOfSettings, stdoutProblems } from '../sink-problem.js';
 import { unwritable } from '../writable.js';
 import { type CheckedRuns, checkRuns, recordProblemsOf } from './checked-runs.js';
 import { Ending } from './ending.js';
@@ -23,17 +24,30 @@ import { tellPassedBy, tellSlips } from './run-notes.js';
 /** Broken records that `--skip-invalid` names before it only counts them. */
 const MOST_NAMED = 50;
 const NOTHING = 'nothing was judged.';
-const SINK_TO_FILE = 'ndjson=';
 
 const configuredSinks = (settings: EvaluateSettings, config: Config) =>
-  settings.workers === 0 ? [] : config.sinks;
+  settings.workers === 0 ? [] : sinksOfSettings(config.sinks);
 
-async function checkPlaces(settings: EvaluateSettings, config: Config, problems: ProblemList): Promise<void> {
+/** What writes to standard output besides a sink: a document, or a report that was asked for. */
+function takerOfStdout(raw: RawEvaluateOptions, { reports }: EvaluateSettings): string | undefined {
+  if (raw.json === true) return '--json';
+  const report = reports.find(({ file }) => file === '-')?.report;
+  return report === undefined ? undefined : `--report ${report.kind}=-`;
+}
+
+async function checkPlaces(
+  raw: RawEvaluateOptions,
+  settings: EvaluateSettings,
+  config: Config,
+  problems: ProblemList,
+): Promise<void> {
   for (const { report, file } of settings.reports) {
     const problem = file === '-' ? undefined : await unwritable('--report', report.kind, file);
     if (problem !== undefined) problems.add(problem);
   }
-  problems.add(...(await sinkProblems(settings.sinks, configuredSinks(settings, config))));
+  const configured = configuredSinks(settings, config);
+  problems.add(...(await sinkProblems(settings.sinks)), ...(await sinkProblems(configured)));
+  problems.add(...stdoutProblems([...settings.sinks, ...configured], takerOfStdout(raw, settings)));
 }
 
 /** The files that reports and sinks write, each where it was given. */
@@ -41,13 +55,11 @@ function writtenFiles(settings: EvaluateSettings, config: Config): WrittenFile[]
   const reports = settings.reports.flatMap(({ report, file }) =>
     file === '-' ? [] : [{ path: '--report', option: `${report.kind}=${file}`, file }],
   );
-  const sinkFile = (path: string, option: string) =>
-    option.startsWith(SINK_TO_FILE) ? [{ path, option, file: option.slice(SINK_TO_FILE.length) }] : [];
-  return [
-    ...reports,
-    ...settings.sinks.flatMap((option) => sinkFile('--sink', option)),
-    ...configuredSinks(settings, config).flatMap((option, n) => sinkFile(`sinks[${n}]`, option)),
-  ].filter(({ file }) => file !== '');
+  const sinks = [...settings.sinks, ...configuredSinks(settings, config)].flatMap(({ path, setting }) => {
+    const file = fileOf(setting);
+    return file === undefined ? [] : [{ path, option: shownEndpoint(setting), file }];
+  });
+  return [...reports, ...sinks];
 }
 
 function skippedTeller(): { onSkipped(problem: Problem): void; rest(): number } {
@@ -111,7 +123,7 @@ export async function evaluate(paths: readonly string[], raw: RawEvaluateOptions
   const problems = new ProblemList();
   const settings = await checkOptions(raw, problems);
   const config = (await problems.take(() => loadSettings(raw))) ?? defaultSettings();
-  await checkPlaces(settings, config, problems);
+  await checkPlaces(raw, settings, config, problems);
   const loaded = await problems.take(() => loadScenarios(paths));
   const settingsFile = raw.config ?? process.env.SLUICE_CONFIG;
   const inputs = { scenarios: paths, loaded: loaded ?? [], runs: raw.runs ?? [], config: settingsFile };

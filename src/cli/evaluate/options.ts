@@ -6,6 +6,7 @@ import { runFormats } from '../../inputs/run-items.js';
 import { parseReportTargets, type ReportTarget } from '../../reports/report-target.js';
 import { checkLogLevel } from '../log.js';
 import { choice, type FleetOptions, type ProblemList, wholeNumber } from '../options.js';
+import { type GivenSink, sinksOfLine } from '../sink-problem.js';
 import { REPORT_WIDTH } from './batch-reports.js';
 
 /** `sluice evaluate`'s options as commander hands them over. */
@@ -38,7 +39,7 @@ export interface EvaluateSettings {
   batch: string | undefined;
   retentionMs: number | undefined;
   reports: ReportTarget[];
-  sinks: string[];
+  sinks: GivenSink[];
   logLevel: string;
 }
 
@@ -96,6 +97,6 @@ export async function checkOptions(
   const reports = (await problems.take(() => parseReportTargets(raw.report ?? [], look))) ?? [];
   checkCombinations(raw, reports, problems);
   const logLevel = (await problems.take(() => checkLogLevel(raw.logLevel, 'warn'))) ?? 'warn';
-  const sinks = [...new Set(raw.sink)];
+  const sinks = sinksOfLine(raw.sink);
   return { format, from, engine, workers, packing, batch: raw.batch, retentionMs, reports, sinks, logLevel };
 }

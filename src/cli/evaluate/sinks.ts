@@ -1,12 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { openSinkReader, startDispatcher } from '../../../workers/dispatcher.js';
+import { shownEndpoint } from '../../../queues/endpoints.js';
+import { openSinkReader, startDispatcher, startInlineDelivery } from '../../../workers/dispatcher.js';
 import type { Role } from '../../../workers/lifecycle.js';
 import { DEAD_AFTER_MS } from '../../../workers/lifecycle.js';
-import { deliveryTo, type SinkReader } from '../../app/deliver.js';
-import type { Engine, FleetEngine } from '../../compose.js';
+import type { SinkReader } from '../../app/deliver.js';
+import { type Engine, errorLogger, type FleetEngine } from '../../compose.js';
 import type { OutboxEvent } from '../../core/events.js';
 import { SluiceError } from '../../core/problem.js';
-import { InlineDelivery } from '../../inline/delivery.js';
+import { isStdoutGone } from '../output.js';
+import { type GivenSink, sinksOfSettings } from '../sink-problem.js';
 
 const LOOK_EVERY_MS = 50;
 /** A consumer that died holds what it claimed for 30 s; a batch that is called again waits it out. */
@@ -14,7 +16,9 @@ const DELIVERY_DEADLINE_MS = 60_000;
 const CLOSE_MS = 5000;
 
 interface BatchReader extends SinkReader {
+  /** Without credentials. */
   option: string;
+  isStdout: boolean;
   /** Ends with the batch; a configured sink's reader stays. */
   ofBatch: boolean;
 }
@@ -31,14 +35,21 @@ export function isOfBatch(batch: string): (event: OutboxEvent) => boolean {
   return (event) => (JSON.parse(event.json) as { correlationid?: string }).correlationid === batch;
 }
 
-async function openReader(engine: Engine, option: string, batch: string | undefined): Promise<BatchReader> {
-  const redisUrl = engine.kind === 'fleet' ? (engine as FleetEngine).redisUrl : undefined;
+async function openReader(engine: Engine, given: GivenSink, batch: string | undefined): Promise<BatchReader> {
+  const { path, setting } = given;
+  const option = shownEndpoint(setting);
+  const place = {
+    fleet: engine.config.fleet,
+    config: engine.config.delivery,
+    onError: errorLogger(engine.log),
+    ...(engine.kind === 'fleet' ? { redisUrl: (engine as FleetEngine).redisUrl } : {}),
+  };
   const scope = batch === undefined ? undefined : { name: batch, wants: isOfBatch(batch) };
   try {
-    return { ...(await openSinkReader(option, redisUrl, scope)), option, ofBatch: batch !== undefined };
+    const reader = await openSinkReader(setting, place, scope);
+    return { ...reader, option, isStdout: setting.kind === 'stdout', ofBatch: batch !== undefined };
   } catch (error) {
     if (!(error instanceof SluiceError) || error.problems.length > 0) throw error;
-    const path = batch === undefined ? 'sinks' : '--sink';
     throw new SluiceError(error.code, error.message, [{ path, message: 'cannot be used', found: option }]);
   }
 }
@@ -66,15 +77,15 @@ export class BatchSinks {
    */
   static async open(
     engine: Engine,
-    sinks: readonly string[],
+    sinks: readonly GivenSink[],
     batch: string,
     options: { configured: boolean },
   ): Promise<BatchSinks> {
     const readers: BatchReader[] = [];
-    for (const option of sinks) readers.push(await openReader(engine, option, batch));
-    const configured = options.configured ? engine.config.sinks : [];
+    for (const sink of sinks) readers.push(await openReader(engine, sink, batch));
+    const configured = options.configured ? sinksOfSettings(engine.config.sinks) : [];
     if (configured.length > 0 && !(await hasDispatcher(engine))) {
-      for (const option of configured) readers.push(await openReader(engine, option, undefined));
+      for (const sink of configured) readers.push(await openReader(engine, sink, undefined));
     }
     const { outbox, batches } = engine.store;
     const unfinished = (await batches.batch(batch))?.state === 'open';
@@ -87,17 +98,13 @@ export class BatchSinks {
 
   async #start(): Promise<void> {
     if (this.#readers.length === 0) return;
-    const { store, clock, config } = this.#engine;
     if (this.#engine.kind === 'fleet') {
       const role: Role = await startDispatcher(this.#engine as FleetEngine, this.#readers);
       this.#stops.push(() => role.stop());
       return;
     }
-    const deps = { outbox: store.outbox, clock, fleet: config.fleet };
-    for (const reader of this.#readers) {
-      const delivery = new InlineDelivery(deliveryTo(deps, reader), config.delivery.tries);
-      this.#stops.push(() => delivery.close());
-    }
+    const delivery = await startInlineDelivery(this.#engine, this.#readers);
+    this.#stops.push(() => delivery.close());
   }
 
   /**
@@ -109,7 +116,9 @@ export class BatchSinks {
     const waiting = new Set(this.#readers);
     while (waiting.size > 0 && Date.now() < until && !signal.aborted) {
       for (const reader of waiting) {
-        if ((await this.#engine.store.outbox.outstanding(reader.name)) === 0) waiting.delete(reader);
+        // A reader that went away (`| head`) has what it wanted.
+        if (reader.isStdout && isStdoutGone()) waiting.delete(reader);
+        else if ((await this.#engine.store.outbox.outstanding(reader.name)) === 0) waiting.delete(reader);
       }
       if (waiting.size > 0) await delay(LOOK_EVERY_MS);
     }

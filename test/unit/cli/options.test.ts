@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { checkOptions, type RawEvaluateOptions } from '../../../src/cli/evaluate/options.js';
 import { ProblemList } from '../../../src/cli/options.js';
-import { sinkProblem, sinkProblems } from '../../../src/cli/sink-problem.js';
+import {
+  sinkProblems,
+  sinksOfBoth,
+  sinksOfLine,
+  sinksOfSettings,
+  stdoutProblems,
+} from '../../../src/cli/sink-problem.js';
+import { type SinkSetting, sinkObjectOf } from '../../../src/core/endpoints.js';
 import { SluiceError } from '../../../src/core/problem.js';
 
 async function check(raw: Partial<RawEvaluateOptions>) {
@@ -63,18 +70,71 @@ describe('the options of evaluate', () => {
 
 describe('the targets of sinks', () => {
   it.each([
-    ['ndjso=x', { message: 'unknown kind of sink "ndjso"', nearest: 'ndjson' }],
-    ['kafka=x', { allowed: ['ndjson', 'redis-stream'] }],
+    ['ndjso=x', { message: 'unknown kind "ndjso"', nearest: 'ndjson' }],
+    ['kafka=x', { allowed: expect.arrayContaining(['ndjson', 'redis-stream', 'stdout']) }],
     ['ndjson', { message: 'lacks its target; write ndjson=TARGET, where TARGET is FILE' }],
-    ['ndjson=', { message: 'lacks its target; write ndjson=TARGET, where TARGET is FILE' }],
+    ['ndjson=', { found: 'ndjson', message: 'lacks its target; write ndjson=TARGET, where TARGET is FILE' }],
     ['ndjson=/', { message: 'names a folder, not a file' }],
   ])('refuse %j with the option, what was given and what would do', async (option, expected) => {
-    expect(await sinkProblem('--sink', option)).toMatchObject({ path: '--sink', found: option, ...expected });
+    expect(await sinkProblems(sinksOfLine([option]))).toMatchObject([
+      { path: '--sink', found: option, ...expected },
+    ]);
   });
 
   it('say where each was given, and nothing about those that will do', async () => {
-    const problems = await sinkProblems(['redis-stream=k', 'a'], ['b', 'redis-stream=c', 'd']);
-    expect(problems.map(({ path }) => path)).toEqual(['--sink', 'sinks[0]', 'sinks[2]']);
+    const settings = ['b', 'redis-stream=c', 'd'].map(sinkObjectOf);
+    const problems = await sinkProblems(sinksOfBoth(settings, ['redis-stream=k', 'a']));
+    expect(problems.map(({ path }) => path)).toEqual(['sinks[0]', 'sinks[2]', '--sink']);
+  });
+
+  it('tell every problem of one at once', async () => {
+    const setting: SinkSetting = {
+      ...sinkObjectOf('redis-stream=k'),
+      types: ['evaluation.faild'],
+      projection: '{"a": ',
+      options: { max_length: 0, usrname: 'x' },
+    };
+    expect(await sinkProblems(sinksOfSettings([setting]))).toMatchObject([
+      { path: 'sinks[0].options.max_length', found: '0' },
+      { path: 'sinks[0].options.usrname', message: 'unknown key', nearest: 'username' },
+      { path: 'sinks[0].types[0]', nearest: 'evaluation.failed' },
+      { path: 'sinks[0].projection', message: expect.stringMatching(/at character \d+/) },
+    ]);
+  });
+
+  it('need names of their own, or targets of their own', async () => {
+    const named = { ...sinkObjectOf('redis-stream=a'), name: 'audit' };
+    const other = { ...sinkObjectOf('redis-stream=b'), name: 'audit' };
+    const plain = { ...sinkObjectOf('redis-stream=c'), types: ['plan.*'] };
+    const problems = await sinkProblems(sinksOfBoth([named, other, plain], ['redis-stream=c']));
+    expect(problems).toEqual([
+      { path: 'sinks[1]', message: 'has the name of sinks[0]; give it one of its own', found: 'audit' },
+      {
+        path: '--sink',
+        message: 'has the target of sinks[2]; give it a name of its own',
+        found: 'redis-stream=c',
+      },
+    ]);
+  });
+
+  it('are one where settings and command line name the same', async () => {
+    const given = sinksOfBoth([sinkObjectOf('redis-stream=a')], ['redis-stream=a', 'redis-stream=b']);
+    expect(given.map(({ path, setting }) => [path, setting.target])).toEqual([
+      ['sinks[0]', 'a'],
+      ['--sink', 'b'],
+    ]);
+  });
+
+  it('leave standard output to what else writes there', () => {
+    const sinks = sinksOfLine(['stdout=-', 'redis-stream=a']);
+    expect(stdoutProblems(sinks, undefined)).toEqual([]);
+    expect(stdoutProblems(sinks, '--json')).toEqual([
+      {
+        path: '--sink',
+        message: 'standard output is taken by --json; leave out one of them',
+        found: 'stdout=-',
+      },
+    ]);
   });
 });
 
