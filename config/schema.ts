@@ -242,7 +242,9 @@ export const configSchema = z.strictObject({
       hosts: z
         .array(z.string().min(1))
         .default([])
-        .describe('Hosts from which commands may name https URLs, as evidence.example.com or *.example.com'),
+        .describe(
+          'Hosts from which commands may name https URLs: evidence.example.com, *.example.com, example.com:8443',
+        ),
       allow_private: z
         .boolean()
         .default(false)

@@ -84,6 +84,7 @@ describe('the rules on imports', () => {
     ['src/cli/main.ts', '../../workers/w.js'],
     ['src/cli/b.ts', 'vitest', 'not-to-dev-dep'],
     ['src/index.ts', './cli/main.js', 'library'],
+    ['src/webhook.ts', './ports/p.js', 'webhook'],
     ['src/core/r1.ts', './r2.js', 'no-circular'],
   ];
 
