@@ -25,7 +25,7 @@ export interface ConsumerDeps {
 }
 
 /** `worker.close()` has no deadline of its own (DESIGN 5.7). */
-async function closeWithin(workers: readonly Worker[], deadlineMs: number): Promise<void> {
+export async function closeWithin(workers: readonly Worker[], deadlineMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<'late'>((resolve) => {
     timer = setTimeout(() => resolve('late'), deadlineMs);

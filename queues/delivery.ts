@@ -1,89 +1,162 @@
-import { type Job, Worker } from 'bullmq';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Queue, Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
 import { backoffMs } from '../src/core/backoff.js';
-import type { DeliveryRest, SinkDelivery } from '../src/ports/delivery.js';
+import { LANES } from '../src/core/delivery-order.js';
+import { sha256 } from '../src/core/digest.js';
+import type { DeliveryPage, DeliveryTask, SinkDelivery } from '../src/ports/delivery.js';
 import { openQueue, workerOptions } from './connection.js';
-import type { Consumer, ConsumerDeps } from './consumers.js';
-import { deliveryQueue } from './names.js';
-import { type DeliverPayload, deliverPayloadSchema } from './payloads.js';
+import { type Consumer, type ConsumerDeps, closeWithin } from './consumers.js';
+import { paceOf } from './delivery/pace.js';
+import { anyOrder, inOrder, type Processor, type ProcessorDeps } from './delivery/processors.js';
+import { Turns } from './delivery/turns.js';
+import { deliveryQueue, queuePrefix } from './names.js';
 import { connect } from './redis.js';
 
-/** Tries of setting an event aside, after those of delivering it: until then it is neither. */
-const GIVE_UP_TRIES = 20;
-
-/** A try that left something undelivered; carries how long the receiver asked us to wait. */
-class Undelivered extends Error {
-  readonly retryAfterMs: number;
-
-  constructor(rest: DeliveryRest) {
-    super(`${rest.positions.length} events not delivered: ${rest.reason}`);
-    this.retryAfterMs = rest.retryAfterMs ?? 0;
-  }
-}
+/** Jobs that wait, above which nothing more is claimed: it stays in the outbox. */
+const ENOUGH = 20;
+/** The same of one lane while others are hungry: one that waits for its first event starves no other. */
+const ENOUGH_OF_A_LANE = 1000;
+const HUNGRY_LANE = 5;
+const LOOK_AGAIN_MS = 500;
+/**
+ * Tries and waits are counted by delivery itself, in the job's data; what BullMQ counts are errors of our
+ * own, and stalls when dispatchers die. Neither may ever end a delivery: it would be lost.
+ */
+const ENDLESS = 1_000_000;
+const LONGEST_RETRY_MS = 30_000;
 
 export interface DeliverySettings {
-  /** Tries before an event is a dead letter. */
-  tries: number;
   /** Milliseconds that the claim waits for something new. */
   waitMs: number;
 }
 
-async function deliverJob(delivery: SinkDelivery, job: Job, tries: number): Promise<void> {
-  const { positions } = deliverPayloadSchema.parse(job.data);
-  const rest = await delivery.deliver(positions);
-  if (rest === undefined) return;
-  if (job.attemptsMade + 1 >= tries) return delivery.giveUp(rest);
-  await job.updateData({ positions: rest.positions } satisfies DeliverPayload);
-  throw new Undelivered(rest);
+type Deps = ConsumerDeps & { consumer: string };
+
+/** The same entries with the same history are one job, however often they are handed over. */
+function jobIdOf({ positions }: DeliveryTask): string {
+  return `${positions[0]}_${sha256(positions.join(' ')).slice(0, 24)}`;
+}
+
+async function addTask(queue: Queue, task: DeliveryTask, afterMs: number): Promise<void> {
+  await queue.add('deliver', task, {
+    jobId: jobIdOf(task),
+    attempts: ENDLESS,
+    backoff: { type: 'custom' },
+    removeOnComplete: true,
+    ...(afterMs > 0 ? { delay: afterMs } : {}),
+  });
+}
+
+function openWorker(
+  deps: Deps,
+  connection: Redis,
+  queue: Queue,
+  concurrency: number,
+  process: Processor,
+): Worker {
+  const worker = new Worker(queue.name, (job, token, signal) => process(job, token, signal), {
+    ...workerOptions(connection, deps.place.fleet, { ...deps.stall, maxStalls: ENDLESS }, concurrency),
+    settings: { backoffStrategy: (made) => backoffMs(made ?? 1, Math.random(), LONGEST_RETRY_MS) },
+  });
+  worker.on('error', deps.onError);
+  return worker;
+}
+
+/** Jobs that wait, and whether that is enough. */
+async function waitingIn(main: Queue, lanes: readonly Queue[]): Promise<{ jobs: number; enough: boolean }> {
+  if (lanes.length === 0) {
+    const jobs = await main.getWaitingCount();
+    return { jobs, enough: jobs >= ENOUGH };
+  }
+  const counts = await Promise.all(lanes.map((lane) => lane.getWaitingCount()));
+  const enough = Math.min(...counts) >= HUNGRY_LANE || Math.max(...counts) >= ENOUGH_OF_A_LANE;
+  return { jobs: counts.reduce((sum, count) => sum + count, 0), enough };
+}
+
+/** Hands pages to the queues; throws when any could not be added, and then all are handed over again. */
+function handTo(main: Queue, lanes: readonly Queue[]): (pages: DeliveryPage[]) => Promise<void> {
+  return async (pages) => {
+    await Promise.all(
+      pages.map(({ positions, lane }) => addTask(lanes[lane ?? -1] ?? main, { positions }, 0)),
+    );
+  };
 }
 
 /**
- * Brings the outbox to one sink: a consumer group claims, a delivery queue tries, waits and tries
- * again; what is exhausted becomes a dead letter (DESIGN 5.5). Order is kept within a delivery.
+ * Brings the outbox to one sink: a consumer group claims, a delivery queue holds what waits, tries and
+ * tries again; what is exhausted becomes a dead letter (DESIGN 5.5). While the sink is away the jobs in hand
+ * wait for it in their processors. BullMQ's manual rate limit is no help: without a limiter only the worker
+ * that set it heeds it, any job that ends there resets it, and after it all go on at once, not one as a probe.
  */
-export function dispatchTo(
-  deps: ConsumerDeps & { consumer: string },
-  delivery: SinkDelivery,
-  settings: DeliverySettings,
-): Consumer {
-  const connection = connect(deps.place.url, deps.onError);
-  const name = deliveryQueue(delivery.name);
-  const queue = openQueue(connection, deps.place.fleet, name);
-  queue.on('error', deps.onError);
-  const worker = new Worker(name, (job, _token, _signal) => deliverJob(delivery, job, settings.tries), {
-    ...workerOptions(connection, deps.place.fleet, deps.stall, 1),
-    settings: {
-      backoffStrategy: (made, _type, error) =>
-        backoffMs(made ?? 1, Math.random(), error instanceof Undelivered ? error.retryAfterMs : 0),
-    },
-  });
-  worker.on('error', deps.onError);
-  const hand = async (positions: string[]) => {
-    await queue.add('deliver', { positions } satisfies DeliverPayload, {
-      jobId: `${positions[0]}_${positions.at(-1)}_${positions.length}`,
-      attempts: settings.tries + GIVE_UP_TRIES,
-      backoff: { type: 'custom' },
-      removeOnComplete: true,
-    });
+export function dispatchTo(deps: Deps, delivery: SinkDelivery, settings: DeliverySettings): Consumer {
+  const { place, onError } = deps;
+  const connection = connect(place.url, onError);
+  const open = (lane?: number) => {
+    const queue = openQueue(connection, place.fleet, deliveryQueue(delivery.name, lane));
+    queue.on('error', onError);
+    return queue;
   };
-  let open = true;
-  const claiming = (async () => {
-    while (open) {
-      try {
-        await delivery.claim(deps.consumer, settings.waitMs, hand);
-      } catch (error) {
-        if (!open) return;
-        deps.onError(error as Error);
-        await new Promise((resolve) => setTimeout(resolve, 500));
-      }
-    }
-  })();
+  const main = open();
+  const lanes = delivery.order === 'subject' ? Array.from({ length: LANES }, (_, lane) => open(lane)) : [];
+  const closing = new AbortController();
+  const processing: ProcessorDeps = {
+    delivery,
+    pace: paceOf(
+      connection,
+      `${queuePrefix(place.fleet)}:rate:${delivery.name}`,
+      delivery.rate,
+      closing.signal,
+    ),
+    onError,
+    async add(tasks) {
+      await Promise.all(tasks.map(({ task, afterMs }) => addTask(main, task, afterMs)));
+    },
+    turns: new Turns(delivery.concurrency),
+    closing: closing.signal,
+  };
+  const workers = [openWorker(deps, connection, main, delivery.concurrency, anyOrder(processing))];
+  const opening = (async () => {
+    // Before any worker takes a job of a lane.
+    await Promise.all(lanes.map((lane) => lane.setGlobalConcurrency(1)));
+    if (closing.signal.aborted) return;
+    for (const lane of lanes) workers.push(openWorker(deps, connection, lane, 1, inOrder(processing)));
+  })().catch(onError);
+  const claiming = claimUntil(closing.signal, deps, delivery, settings, main, lanes);
   return {
     async drain(deadlineMs) {
-      open = false;
-      await Promise.race([claiming, new Promise((resolve) => setTimeout(resolve, deadlineMs).unref())]);
-      await Promise.race([worker.close(), new Promise((resolve) => setTimeout(resolve, deadlineMs).unref())]);
-      await Promise.allSettled([queue.close(), delivery.close()]);
+      closing.abort();
+      await delivery.stop(deps.consumer).catch(onError);
+      const late = delay(deadlineMs, undefined, { ref: false });
+      await Promise.race([Promise.all([opening, claiming]), late]);
+      await closeWithin(workers, deadlineMs);
+      await Promise.allSettled([main, ...lanes].map((queue) => queue.close()));
+      await delivery.close().catch(onError);
       connection.disconnect();
     },
   };
+}
+
+/** Claims for as long as what was claimed gets through. */
+async function claimUntil(
+  closing: AbortSignal,
+  deps: Deps,
+  delivery: SinkDelivery,
+  { waitMs }: DeliverySettings,
+  main: Queue,
+  lanes: readonly Queue[],
+): Promise<void> {
+  const hand = handTo(main, lanes);
+  const pause = () => delay(LOOK_AGAIN_MS, undefined, { signal: closing }).catch(() => {});
+  while (!closing.aborted) {
+    try {
+      const { jobs, enough } = await waitingIn(main, lanes);
+      if (enough) await pause();
+      else await delivery.claim(deps.consumer, { waitMs, leadMs: deps.stall.lockMs, idle: jobs === 0 }, hand);
+    } catch (error) {
+      if (closing.aborted) return;
+      deps.onError(error as Error);
+      await pause();
+    }
+  }
 }

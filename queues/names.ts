@@ -10,9 +10,9 @@ export const QUEUES = {
   sweep: 'sweep',
 } as const;
 
-/** The delivery queue of one sink. */
-export function deliveryQueue(reader: string): string {
-  return `deliver-${reader}`;
+/** The delivery queue of one sink; of one that keeps order, that of a lane. */
+export function deliveryQueue(reader: string, lane?: number): string {
+  return lane === undefined ? `deliver-${reader}` : `deliver-${reader}.${lane}`;
 }
 
 /** BullMQ's prefix for a fleet; the hash tag keeps a shard's queues together in a cluster (DESIGN 5.8). */

@@ -28,6 +28,15 @@ export const decidePayloadSchema = z.object({
 });
 export type DecidePayload = z.infer<typeof decidePayloadSchema>;
 
-/** Outbox positions that one delivery is to bring to its sink. */
-export const deliverPayloadSchema = z.object({ positions: z.array(z.string().min(1)).min(1) });
-export type DeliverPayload = z.infer<typeof deliverPayloadSchema>;
+const byPosition = z.record(z.string(), z.number());
+
+/** Outbox positions that one delivery is to bring to its sink, and what came of earlier tries. */
+export const deliverPayloadSchema = z.object({
+  positions: z.array(z.string().min(1)).min(1),
+  tries: byPosition.optional(),
+  awayAt: byPosition.optional(),
+});
+
+/** Dead letters that are to be delivered again, by event id. */
+export const redrivePayloadSchema = z.object({ letters: z.array(z.string().min(1)).min(1) });
+export type RedrivePayload = z.infer<typeof redrivePayloadSchema>;

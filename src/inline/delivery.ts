@@ -1,43 +1,82 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { backoffMs } from '../core/backoff.js';
-import type { SinkDelivery } from '../ports/delivery.js';
+import type { DeliveryTask, Pace, SinkDelivery } from '../ports/delivery.js';
 
-/** Brings the outbox to one sink, in this process and without a queue: tries, waits, tries again. */
+/** Tasks that wait, above which nothing more is claimed. */
+const ENOUGH = 20;
+const CONSUMER = 'inline';
+const CLAIM_WAIT_MS = 100;
+/** The one consumer there is never loses the lead. */
+const LEAD_MS = 86_400_000;
+
+/** Holds what is sent to so many events a second. */
+function paceOf(rate: number | undefined, closing: AbortSignal): Pace {
+  if (rate === undefined) return async () => true;
+  let free = 0;
+  return async (events, signal) => {
+    const now = Date.now();
+    const at = Math.max(now, free);
+    free = at + (events * 1000) / rate;
+    const ending = AbortSignal.any([closing, signal]);
+    if (at > now) await delay(at - now, undefined, { signal: ending }).catch(() => {});
+    return !ending.aborted;
+  };
+}
+
+/** Brings the outbox to one sink, in this process and without a queue: one delivery after the other. */
 export class InlineDelivery {
   readonly #delivery: SinkDelivery;
-  readonly #tries: number;
+  readonly #pace: Pace;
   readonly #done: Promise<void>;
   readonly #closing = new AbortController();
+  readonly #cutting = new AbortController();
+  /** What waits, the next one to be tried first. */
+  #tasks: { task: DeliveryTask; at: number }[] = [];
 
-  constructor(delivery: SinkDelivery, tries: number) {
+  constructor(delivery: SinkDelivery) {
     this.#delivery = delivery;
-    this.#tries = tries;
-    this.#done = this.#claim();
+    this.#pace = paceOf(delivery.rate, this.#closing.signal);
+    this.#done = this.#run();
   }
 
-  async #claim(): Promise<void> {
-    while (!this.#closing.signal.aborted) {
-      await this.#delivery.claim('inline', 100, (positions) => this.#deliver(positions));
+  #add(tasks: readonly { task: DeliveryTask; afterMs: number }[]): void {
+    const now = Date.now();
+    this.#tasks.push(...tasks.map(({ task, afterMs }) => ({ task, at: now + afterMs })));
+    this.#tasks.sort((a, b) => a.at - b.at);
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      const [next] = this.#tasks;
+      if (next !== undefined && next.at <= Date.now()) {
+        this.#tasks.shift();
+        await this.#deliver(next.task);
+      } else if (next !== undefined && (this.#delivery.order === 'subject' || this.#tasks.length >= ENOUGH))
+        await delay(next.at - Date.now(), undefined, { signal }).catch(() => {});
+      else await this.#claim(next?.at);
     }
   }
 
-  async #deliver(positions: string[]): Promise<void> {
-    let waiting = positions;
-    for (let n = 1; ; n++) {
-      const rest = await this.#delivery.deliver(waiting);
-      if (rest === undefined) return;
-      if (n >= this.#tries) return this.#delivery.giveUp(rest);
-      const { signal } = this.#closing;
-      if (signal.aborted) return;
-      await delay(backoffMs(n, 0.5, rest.retryAfterMs), undefined, { signal }).catch(() => {});
-      waiting = rest.positions;
-    }
+  async #claim(until = Number.POSITIVE_INFINITY): Promise<void> {
+    const waitMs = Math.max(1, Math.min(CLAIM_WAIT_MS, until - Date.now()));
+    const settings = { waitMs, leadMs: LEAD_MS, idle: this.#tasks.length === 0 };
+    await this.#delivery.claim(CONSUMER, settings, async (pages) =>
+      this.#add(pages.map(({ positions }) => ({ task: { positions }, afterMs: 0 }))),
+    );
   }
 
-  /** Stops after one more try for what is claimed now. */
-  async close(): Promise<void> {
+  async #deliver(task: DeliveryTask): Promise<void> {
+    const step = await this.#delivery.deliver(task, this.#cutting.signal, this.#pace);
+    if (step.kind === 'again') this.#add(step.tasks);
+  }
+
+  /** Claims nothing more, ends a wait for the sink, and lets go of what it has in hand after `deadlineMs`. */
+  async close(deadlineMs = 5000): Promise<void> {
     this.#closing.abort();
+    await this.#delivery.stop(CONSUMER);
+    const timer = setTimeout(() => this.#cutting.abort(), deadlineMs);
     await this.#done;
+    clearTimeout(timer);
     await this.#delivery.close();
   }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { PlanRequest } from '../../src/app/plan/requests.js';
 import type { FleetEngine } from '../../src/compose.js';
+import { sinkObjectOf } from '../../src/core/endpoints.js';
 import type { RoleName } from '../../src/ports/store.js';
 import { startAggregator } from '../../workers/aggregator.js';
 import { openSinkReader, startDispatcher } from '../../workers/dispatcher.js';
@@ -62,6 +63,14 @@ interface Scene {
   close(): Promise<void>;
 }
 
+const openReader = ({ config, redisUrl, trouble }: FleetEngine, sink: string) =>
+  openSinkReader(sinkObjectOf(sink), {
+    redisUrl,
+    fleet: config.fleet,
+    config: config.delivery,
+    onError: trouble,
+  });
+
 /** A fleet of its own, with two validations attached, and no roles yet. */
 async function openScene(fleet: string, script: Script): Promise<Scene> {
   const settings = { ...SETTINGS, ...script.settings, fleet } as unknown as Scene['settings'];
@@ -70,7 +79,7 @@ async function openScene(fleet: string, script: Script): Promise<Scene> {
   await register(place, [saying('tests'), saying('lint')]);
   await attach(place, RESOURCE, ['tests', 'lint']);
   const sink = `ndjson=${join(folder, fleet)}`;
-  const reader = await openSinkReader(sink, redis.url);
+  const reader = await openReader(engine, sink);
   await engine.store.outbox.openReader(reader.name, '');
   await reader.sink.close();
   const roles: Promise<Role>[] = [];
@@ -78,7 +87,8 @@ async function openScene(fleet: string, script: Script): Promise<Scene> {
     worker: () => startExecutor(engine),
     aggregator: () => startAggregator(engine),
     sweeper: () => startSweeper(engine),
-    dispatcher: async () => startDispatcher(engine, [await openSinkReader(sink, redis.url)]),
+    dispatcher: async () => startDispatcher(engine, [await openReader(engine, sink)]),
+    server: () => Promise.reject(new Error('no plan is killed by way of a server')),
   };
   return {
     engine,

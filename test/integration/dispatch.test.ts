@@ -5,7 +5,7 @@ import { CloudEvent } from 'cloudevents';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { SinkReader } from '../../src/app/deliver.js';
-import type { OutboxEvent } from '../../src/core/events.js';
+import { sinkObjectOf } from '../../src/core/endpoints.js';
 import type { Sink } from '../../src/ports/sink.js';
 import { openSinkReader, startDispatcher } from '../../workers/dispatcher.js';
 import {
@@ -18,6 +18,7 @@ import {
 } from '../support/fleet.js';
 import { mixed, mixedRuns } from '../support/mixed-batch.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { FakeSink, isAway, readerOf, refuses } from '../support/sinks.js';
 
 const settings = { patterns: { deadline: '100ms' }, delivery: { tries: 3 }, events: { per_check: true } };
 const COMFORT = { timeout: 30_000, interval: 50 };
@@ -36,24 +37,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-class FakeSink implements Sink {
-  readonly took: OutboxEvent[] = [];
-  calls = 0;
-  readonly #fails: (call: number, event: OutboxEvent) => boolean;
-
-  constructor(fails: (call: number, event: OutboxEvent) => boolean) {
-    this.#fails = fails;
-  }
-
-  async deliver(events: readonly OutboxEvent[]) {
-    this.calls += 1;
-    const failed = events.filter((event) => this.#fails(this.calls, event));
-    this.took.push(...events.filter((event) => !failed.includes(event)));
-    return failed.map(({ id }) => ({ id, reason: 'not today' }));
-  }
-
-  async close() {}
-}
+const place = () => ({
+  redisUrl: redis.url,
+  fleet: 'unused',
+  config: configWith(settings).delivery,
+  onError: () => {},
+});
 
 /** A fleet with a dispatcher for these readers, from the oldest event on. */
 async function withDispatcher(readers: readonly SinkReader[], work: (fleet: TestFleet) => Promise<void>) {
@@ -93,8 +82,8 @@ describe('events on their way out', () => {
   it('reach a file and a stream, byte for byte as they were written', async () => {
     const file = join(folder, 'events.ndjson');
     const readers = [
-      await openSinkReader(`ndjson=${file}`, redis.url),
-      await openSinkReader('redis-stream=events-of-test', redis.url),
+      await openSinkReader(sinkObjectOf(`ndjson=${file}`), place()),
+      await openSinkReader(sinkObjectOf('redis-stream=events-of-test'), place()),
     ];
     await withDispatcher(readers, async (fleet) => {
       await judge(fleet, 30);
@@ -112,20 +101,19 @@ describe('events on their way out', () => {
   });
 
   it('are tried again by a sink that fails at first, and arrive', async () => {
-    const flaky = new FakeSink((call) => call <= 2);
+    const flaky = new FakeSink((call) => (call <= 2 ? refuses : undefined));
+    const fallen = new FakeSink((call) => (call <= 2 ? isAway : undefined));
     const throwing: Sink = {
       deliver: vi.fn().mockRejectedValueOnce(new Error('down')).mockResolvedValue([]),
       close: async () => {},
     };
-    const readers = [
-      { name: 'flaky', sink: flaky },
-      { name: 'throwing', sink: throwing },
-    ];
+    const readers = [readerOf('flaky', flaky), readerOf('fallen', fallen), readerOf('throwing', throwing)];
     await withDispatcher(readers, async (fleet) => {
       await judge(fleet, 6);
       for (const { name } of readers) await delivered(fleet, name);
       const events = await outboxOf(fleet.engine.store);
       expect(ids(flaky.took)).toEqual(ids(events));
+      expect(ids(fallen.took)).toEqual(ids(events));
       expect(events.filter(({ type }) => type.includes('delivery.dead'))).toEqual([]);
       const sent = vi.mocked(throwing.deliver).mock.calls.flatMap(([all]) => all);
       expect(ids(sent)).toEqual(ids(events));
@@ -133,12 +121,9 @@ describe('events on their way out', () => {
   });
 
   it('are buried by a sink that never works; others and decisions go on, and no notice follows a notice', async () => {
-    const broken = new FakeSink(() => true);
-    const good = new FakeSink(() => false);
-    const readers = [
-      { name: 'broken', sink: broken },
-      { name: 'good', sink: good },
-    ];
+    const broken = new FakeSink(() => ({ ...refuses, response: '500 no' }));
+    const good = new FakeSink();
+    const readers = [readerOf('broken', broken), readerOf('good', good)];
     await withDispatcher(readers, async (fleet) => {
       const batch = await judge(fleet, 6);
       expect(batch).toMatchObject({ state: 'completed', decided: 6 });
@@ -148,18 +133,23 @@ describe('events on their way out', () => {
         events.filter(({ type }) => type.includes('delivery.dead') === is),
       ) as [CloudEventJson[], CloudEventJson[]];
       expect(dead.map(({ data }) => data.event).sort()).toEqual(ids(others));
-      for (const { data } of dead) expect(data).toMatchObject({ sink: 'broken', reason: 'not today' });
+      for (const { data } of dead)
+        expect(data).toMatchObject({ sink: 'broken', reason: 'not today', code: 'refused', tries: 3 });
       for (const event of dead) expect(() => new CloudEvent(event, true)).not.toThrow();
       expect(ids(good.took)).toEqual(ids(events));
-      const prefix = `${fleet.engine.config.fleet}:{0}:`;
-      const letters = await client.hgetall(`${prefix}dead:broken`);
-      expect(Object.keys(letters).sort()).toEqual(ids(events));
+      const { letters } = await fleet.engine.store.letters.list({ endpoint: 'broken' }, '', 1000);
+      expect(ids(letters)).toEqual(ids(events));
+      const content = new Map(events.map((event) => [event.id, JSON.stringify(event)]));
+      for (const letter of letters) {
+        expect(letter).toMatchObject({ code: 'refused', reason: 'not today', response: '500 no', tries: 3 });
+        expect(letter.content).toBe(content.get(letter.id));
+      }
     });
   });
 
   it('are buried one by one when a sink takes all but one of them', async () => {
-    const picky = new FakeSink((_, { type }) => type.includes('batch.completed'));
-    await withDispatcher([{ name: 'picky', sink: picky }], async (fleet) => {
+    const picky = new FakeSink((_, { type }) => (type.includes('batch.completed') ? refuses : undefined));
+    await withDispatcher([readerOf('picky', picky)], async (fleet) => {
       await judge(fleet, 6);
       await delivered(fleet, 'picky');
       const events = await outboxOf(fleet.engine.store);
@@ -171,11 +161,9 @@ describe('events on their way out', () => {
   });
 
   it('pass over a sink that does not want them, and are trimmed only once each has arrived', async () => {
-    const slow = new FakeSink((call) => call === 1);
-    const readers = [
-      { name: 'none', sink: new FakeSink(() => true), wants: () => false },
-      { name: 'slow', sink: slow },
-    ];
+    const slow = new FakeSink((call) => (call === 1 ? refuses : undefined));
+    const none = new FakeSink(() => refuses);
+    const readers = [readerOf('none', none, { wants: () => false }), readerOf('slow', slow)];
     await withDispatcher(readers, async (fleet) => {
       const { outbox } = fleet.engine.store;
       await judge(fleet, 6);
@@ -183,7 +171,7 @@ describe('events on their way out', () => {
       while ((await outbox.outstanding('slow')) > 0) await outbox.trim(Date.now() + 60_000, 0, 0);
       await delivered(fleet, 'none');
       expect(ids(slow.took)).toEqual(ids(all));
-      expect(readers[0]?.sink.took).toEqual([]);
+      expect(none.calls).toEqual([]);
     });
   });
 });

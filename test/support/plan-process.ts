@@ -7,6 +7,7 @@
 import { Redis } from 'ioredis';
 import { PlanRefusedError } from '../../src/app/plan/service.js';
 import { type FleetEngine, openFleet } from '../../src/compose.js';
+import { sinkObjectOf } from '../../src/core/endpoints.js';
 import { SluiceError } from '../../src/core/problem.js';
 import type { PlanStep } from '../../src/ports/plans.js';
 import type { Store } from '../../src/ports/store.js';
@@ -74,7 +75,13 @@ function minedEngine(engine: FleetEngine): FleetEngine {
 }
 
 async function dispatch(engine: FleetEngine) {
-  const reader = await openSinkReader(sink ?? '', url);
+  const { delivery, fleet } = engine.config;
+  const reader = await openSinkReader(sinkObjectOf(sink ?? ''), {
+    redisUrl: url,
+    fleet,
+    config: delivery,
+    onError: engine.trouble,
+  });
   await engine.store.outbox.openReader(reader.name, '');
   return startDispatcher(engine, [{ ...reader, sink: mined(reader.sink) }]);
 }
@@ -113,6 +120,7 @@ const starters = {
   aggregator: () => startAggregator(engine),
   sweeper: () => startSweeper(engine),
   dispatcher: () => dispatch(engine),
+  server: () => Promise.reject(new Error('no plan is killed by way of a server')),
 };
 const running = role === undefined ? undefined : await starters[role]();
 process.send?.('up');

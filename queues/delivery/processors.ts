@@ -1,0 +1,91 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { DelayedError, type Job, Worker } from 'bullmq';
+import type { DeliveryStep, DeliveryTask, Pace, SinkDelivery } from '../../src/ports/delivery.js';
+import { patiently } from '../patience.js';
+import { deliverPayloadSchema, redrivePayloadSchema } from '../payloads.js';
+import type { Turns } from './turns.js';
+
+export interface ProcessorDeps {
+  delivery: SinkDelivery;
+  pace: Pace;
+  onError: (error: Error) => void;
+  /** Puts further tasks into the queue. */
+  add(tasks: readonly { task: DeliveryTask; afterMs: number }[]): Promise<void>;
+  /** Deliveries in hand of a sink that keeps order, over its lanes. */
+  turns: Turns;
+  /** Ends waiting in a lane. */
+  closing: AbortSignal;
+}
+
+/** BullMQ passes the AbortSignal only to processors that declare three parameters. */
+export type Processor = (
+  job: Job,
+  token: string | undefined,
+  signal: AbortSignal | undefined,
+) => Promise<void>;
+
+/** Without a use of the job's attempts it goes back to the front of its queue, for the next who starts. */
+async function putBack(job: Job, task: DeliveryTask | undefined): Promise<never> {
+  if (task !== undefined) await job.updateData(task);
+  throw Worker.RateLimitError();
+}
+
+function taskOf(job: Job): DeliveryTask {
+  const { positions, tries, awayAt } = deliverPayloadSchema.parse(job.data);
+  return { positions, ...(tries && { tries }), ...(awayAt && { awayAt }) };
+}
+
+function never(): AbortSignal {
+  return new AbortController().signal;
+}
+
+async function redrive({ delivery, pace, onError }: ProcessorDeps, job: Job, signal: AbortSignal) {
+  const { letters } = redrivePayloadSchema.parse(job.data);
+  const isTried = await patiently(() => delivery.redeliver(letters, signal, pace), signal, onError);
+  if (!isTried) await putBack(job, undefined);
+}
+
+/** Delivers tasks in any order: one that failed waits in the queue, and others go on meanwhile. */
+export function anyOrder(deps: ProcessorDeps): Processor {
+  const { delivery, pace, onError, add } = deps;
+  return async (job, token, signal = never()) => {
+    if ('letters' in job.data) return redrive(deps, job, signal);
+    const task = taskOf(job);
+    const step = await patiently(() => delivery.deliver(task, signal, pace), signal, onError);
+    if (step.kind === 'done') return;
+    if (step.kind === 'stopped') return putBack(job, step.task);
+    const [first, ...others] = step.tasks;
+    if (first === undefined) return;
+    await add(others);
+    await job.updateData(first.task);
+    await job.moveToDelayed(Date.now() + first.afterMs, token);
+    throw new DelayedError();
+  };
+}
+
+/**
+ * Delivers the tasks of a lane one after the other: one that failed keeps its place, and those behind it
+ * wait. The lane's queue has one job in hand at a time over all dispatchers, and a stalled one goes back
+ * to its front.
+ */
+export function inOrder(deps: ProcessorDeps): Processor {
+  const { delivery, pace, onError, turns, closing } = deps;
+  return async (job, _token, signal = never()) => {
+    let task = taskOf(job);
+    for (;;) {
+      const step: DeliveryStep = await patiently(
+        () => turns.run(() => delivery.deliver(task, signal, pace)),
+        signal,
+        onError,
+      );
+      if (step.kind === 'done') return;
+      if (step.kind === 'stopped') return putBack(job, step.task);
+      const [next] = step.tasks;
+      if (next === undefined) return;
+      task = next.task;
+      await job.updateData(task);
+      if (next.afterMs > 0) await delay(next.afterMs, undefined, { signal: closing }).catch(() => {});
+      if (closing.aborted) return putBack(job, undefined);
+    }
+  };
+}
