@@ -1,11 +1,11 @@
 // A consumer of Sluice's webhooks on plain Node, with the published package `standardwebhooks` alone.
-// WEBHOOK_SECRETS: one or two whsec_ secrets, with a space between; PORT: default 8080; ANSWER: the status
-// that it answers with, such as 500, to see how it is tried again.
+// WEBHOOK_SECRET: a whsec_ secret, or two with a space between; PORT: default 8090; ANSWER: the status that
+// it answers with, such as 500, to see how it is tried again.
 import { createServer } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 
-const { WEBHOOK_SECRETS = '', PORT = '8080', ANSWER = '204' } = process.env;
-const verifiers = WEBHOOK_SECRETS.split(' ').map((secret) => new Webhook(secret));
+const { WEBHOOK_SECRET = '', PORT = '8090', ANSWER = '204' } = process.env;
+const verifiers = WEBHOOK_SECRET.split(' ').map((secret) => new Webhook(secret));
 const MOST_BYTES = 2 * 2 ** 20;
 const MOST_IDS = 100_000;
 const seen = new Set();
@@ -32,9 +32,9 @@ const server = createServer(async (request, response) => {
     }
     const events = [verify(body, request.headers)].flat();
     if (ANSWER !== '204') return response.writeHead(Number(ANSWER)).end();
-    for (const { id, type, subject } of events) {
+    for (const { id, type, subject, data } of events) {
       // The same event may come twice: what counts is what is done the first time.
-      if (!seen.has(id)) console.log(`${type} ${subject} ${id}`);
+      if (!seen.has(id)) console.log(`webhook: ${type} ${subject} ${data.decision ?? ''}`.trimEnd());
       seen.add(id);
       if (seen.size > MOST_IDS) seen.delete(seen.values().next().value);
     }

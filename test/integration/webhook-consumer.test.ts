@@ -47,31 +47,29 @@ afterEach(async () => {
 
 describe('the example of a consumer', () => {
   it('verifies events, prints each once and drops repeats', async () => {
-    await start({ WEBHOOK_SECRETS: `${OTHER} ${SECRET}` });
+    await start({ WEBHOOK_SECRET: `${OTHER} ${SECRET}` });
     for (let round = 0; round < 2; round += 1) expect(await sink.deliver(testEvents(2))).toEqual([]);
     expect(await sink.deliver([testEvent(9)])).toEqual([]);
     const printed = [await lines.next(), await lines.next(), await lines.next()].map(({ value }) => value);
-    expect(printed).toEqual(
-      [0, 1, 9].map((n) => `dev.sluice.evaluation.passed.v1 evaluation-${n} ${testEvent(n).id}`),
-    );
+    expect(printed).toEqual([0, 1, 9].map((n) => `webhook: dev.sluice.evaluation.passed.v1 evaluation-${n}`));
   });
 
   it('takes lists of events', async () => {
-    await start({ WEBHOOK_SECRETS: SECRET }, { mode: 'batched' });
+    await start({ WEBHOOK_SECRET: SECRET }, { mode: 'batched' });
     expect(await sink.deliver(testEvents(2))).toEqual([]);
-    expect((await lines.next()).value).toContain(testEvent(0).id);
-    expect((await lines.next()).value).toContain(testEvent(1).id);
+    expect((await lines.next()).value).toContain('evaluation-0');
+    expect((await lines.next()).value).toContain('evaluation-1');
   });
 
   it('refuses what another secret has signed', async () => {
-    await start({ WEBHOOK_SECRETS: OTHER });
+    await start({ WEBHOOK_SECRET: OTHER });
     expect(await sink.deliver([testEvent(1)])).toMatchObject([
       { kind: 'refused', response: expect.stringContaining('HTTP 401') },
     ]);
   });
 
   it('goes on when a sender hangs up in the middle', async () => {
-    await start({ WEBHOOK_SECRETS: SECRET });
+    await start({ WEBHOOK_SECRET: SECRET });
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
     socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\nabc');
@@ -83,7 +81,7 @@ describe('the example of a consumer', () => {
   });
 
   it('answers 500 when it is told to', async () => {
-    await start({ WEBHOOK_SECRETS: SECRET, ANSWER: '500' });
+    await start({ WEBHOOK_SECRET: SECRET, ANSWER: '500' });
     expect(await sink.deliver([testEvent(1)])).toMatchObject([{ kind: 'away' }]);
   });
 });
