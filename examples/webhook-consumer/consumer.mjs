@@ -34,7 +34,7 @@ const server = createServer(async (request, response) => {
     if (ANSWER !== '204') return response.writeHead(Number(ANSWER)).end();
     for (const { id, type, subject, data } of events) {
       // The same event may come twice: what counts is what is done the first time.
-      if (!seen.has(id)) console.log(`webhook: ${type} ${subject} ${data.decision ?? ''}`.trimEnd());
+      if (!seen.has(id)) console.log(`webhook: ${type} ${subject} ${data?.decision ?? ''}`.trimEnd());
       seen.add(id);
       if (seen.size > MOST_IDS) seen.delete(seen.values().next().value);
     }
