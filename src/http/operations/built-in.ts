@@ -6,9 +6,11 @@ import { commandOperations } from './commands.js';
 import { documentOperations } from './documents.js';
 import { evaluationOperations } from './evaluations.js';
 import { eventOperations } from './events.js';
+import { letterOperations } from './letters.js';
 import { planOperations } from './plans.js';
 import { registryOperations } from './registry.js';
 import { serviceOperations } from './service.js';
+import { sinkOperations } from './sinks.js';
 
 /** Every operation of the API, in the order of the OpenAPI document. */
 export function createOperations(deps: HttpDeps): Operation[] {
@@ -22,5 +24,7 @@ export function createOperations(deps: HttpDeps): Operation[] {
     ...eventOperations(deps),
     ...registryOperations(deps),
     ...attachmentOperations(deps),
+    ...letterOperations(deps),
+    ...sinkOperations(deps),
   ];
 }

@@ -1,54 +1,51 @@
 import { z } from 'zod';
+import { type PlanOrder, planRequestOf } from '../../app/intake/plan-requests.js';
 import { answerDocument } from '../../app/plan/documents.js';
 import { withNearest } from '../../app/plan/nearest.js';
-import type { PlanAnswer, PlanRequest, SnapshotsGiven } from '../../app/plan/requests.js';
-import type { CommandData } from '../../core/commands/data.js';
-import { idFrom } from '../../core/digest.js';
-import { SluiceError, show } from '../../core/problem.js';
+import type { PlanAnswer } from '../../app/plan/requests.js';
+import { referencesOf } from '../../compose/intake.js';
+import { commandType } from '../../core/commands/command.js';
+import { type Problem, SluiceError, show } from '../../core/problem.js';
+import { childPath } from '../../core/scenario/json-scan.js';
+import type { ReferenceReader } from '../../ports/references.js';
 import type { HttpDeps } from '../deps.js';
 import { type Answer, type Call, type Operation, operation } from '../operation.js';
-import {
-  applySchema,
-  cancelSchema,
-  executedSchema,
-  fixedSchema,
-  newPlanSchema,
-  planAnswerSchema,
-  respondedSchema,
-  strategizedSchema,
-} from '../schemas/plans.js';
+import { newPlanSchema, planAnswerSchema } from '../schemas/plans.js';
+import { freshKey } from './keys.js';
+import { PLAN_WORDS, type PlanWords } from './plan-words.js';
 
 const paramsSchema = z.strictObject({ plan: z.string().min(1).describe('Id of the plan') });
 type Params = z.output<typeof paramsSchema>;
 
-/** A request without who asks and how it is made sure that it is done once. */
-type Body = PlanRequest extends infer R
-  ? R extends PlanRequest
-    ? Omit<R, 'actor' | 'command' | 'revision'>
-    : never
-  : never;
+type Name = PlanOrder['name'];
+type Data = Record<string, unknown> & Evidence & { revision?: number | undefined };
 
-type Evidence = Pick<CommandData<'plan.executed'>, 'snapshots' | 'references'>;
-
-const refuse = (path: string, message: string, found?: string): SluiceError =>
-  new SluiceError('INVALID_REQUEST', '1 problem; the plan stays as it is.', [
-    { path, message, ...(found === undefined ? {} : { found }) },
-  ]);
-
-/** The snapshots that a body carries, with those that it refers to; undefined when there are none. */
-async function snapshotsOf({ intake }: HttpDeps, evidence: Evidence): Promise<SnapshotsGiven | undefined> {
-  const { snapshots = {}, references = {} } = evidence;
-  const twice = Object.keys(references).find((resource) => Object.hasOwn(snapshots, resource));
-  if (twice !== undefined)
-    throw refuse(`references.${twice}`, 'stands among the snapshots as well; each resource has one');
-  const found = await intake.snapshots(evidence);
-  return Object.keys(found).length === 0 ? undefined : found;
+interface Evidence {
+  snapshots?: Record<string, unknown> | undefined;
+  references?: Record<string, unknown> | undefined;
 }
 
-async function neededSnapshots(deps: HttpDeps, evidence: Evidence): Promise<SnapshotsGiven> {
-  const found = await snapshotsOf(deps, evidence);
-  if (found === undefined) throw refuse('snapshots', 'is missing; give snapshots or references');
-  return found;
+const BRINGS_WORK: ReadonlySet<Name> = new Set<Name>(['plan.submitted', 'plan.executed', 'plan.fixed']);
+
+const refuse = (problems: readonly Problem[]): SluiceError => {
+  const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
+  return new SluiceError('INVALID_REQUEST', `${count}; the plan stays as it is.`, problems);
+};
+
+/** What a schema cannot say of the evidence of a command. Throws INVALID_REQUEST. */
+function checkEvidence(name: Name, { snapshots = {}, references = {}, digests }: Data): void {
+  const problems: Problem[] = [];
+  for (const resource of Object.keys(references)) {
+    if (!Object.hasOwn(snapshots, resource)) continue;
+    const path = childPath('references', resource);
+    problems.push({ path, message: 'stands among the snapshots as well; each resource has one' });
+  }
+  const isEmpty = Object.keys(snapshots).length + Object.keys(references).length === 0;
+  if (isEmpty && BRINGS_WORK.has(name))
+    problems.push({ path: 'snapshots', message: 'is missing; give snapshots or references' });
+  if (isEmpty && name === 'plan.apply.requested' && digests === undefined)
+    problems.push({ path: 'digests', message: 'is missing; give digests or snapshots of what is applied' });
+  if (problems.length > 0) throw refuse(problems);
 }
 
 /** The revision that must stand, of the body or of If-Match. */
@@ -57,9 +54,15 @@ function revisionOf(call: Call, given: number | undefined): number | undefined {
   if (header === undefined || header === '*') return given;
   const stands = /^(?:W\/)?"?(\d{1,15})"?$/.exec(header)?.[1];
   if (stands === undefined)
-    throw refuse('If-Match', 'expected the revision of the plan, in quotes', show(header));
+    throw refuse([
+      {
+        path: 'If-Match',
+        message: 'expected the revision of the plan, in quotes',
+        found: show(header),
+      },
+    ]);
   if (given !== undefined && given !== Number(stands))
-    throw refuse('revision', 'is another one than If-Match says', String(given));
+    throw refuse([{ path: 'revision', message: 'is another one than If-Match says', found: String(given) }]);
   return Number(stands);
 }
 
@@ -70,31 +73,36 @@ function answered(answer: PlanAnswer): Answer {
   return { status: plan.awaits === null ? 200 : 202, body: answerDocument(answer, plan, undefined), headers };
 }
 
-/** Sends the command; the same key of the same token is the same command. */
-async function send(deps: HttpDeps, call: Call, body: Body, revision: number | undefined): Promise<Answer> {
-  const { caller, idempotencyKey } = call;
-  const stands = revisionOf(call, revision);
-  const request = {
-    ...body,
-    actor: caller.name,
-    ...(idempotencyKey === undefined ? {} : { command: idFrom('http', caller.name, idempotencyKey) }),
-    ...(stands === undefined ? {} : { revision: stands }),
-  } as PlanRequest;
-  const { plans, engine } = deps;
-  return answered(await withNearest(engine.store.plans, request.plan ?? '', () => plans.run(request)));
+/** Data of commands on buses stands under `data`; that of a request is the body itself. */
+function inBody(error: unknown): unknown {
+  if (!(error instanceof SluiceError)) return error;
+  const problems = error.problems.map((each) => ({ ...each, path: each.path.replace(/^data\./, '') }));
+  return new SluiceError(error.code, error.message, problems);
 }
 
-interface Words<B> {
-  id: string;
-  /** Last part of the path. */
-  step: string;
-  summary: string;
-  description?: string;
-  schema: z.ZodType<B>;
-  /** The plan of the example, which must be in the phase that the command takes. */
-  plan: string;
-  example: unknown;
-  body(deps: HttpDeps, plan: string, given: B): Promise<Body>;
+/** Sends the command; the same key of the same token is the same command. */
+async function send(
+  deps: HttpDeps,
+  references: ReferenceReader,
+  call: Call,
+  name: Name,
+  data: Data,
+): Promise<Answer> {
+  const { caller, idempotencyKey = freshKey() } = call;
+  checkEvidence(name, data);
+  const revision = revisionOf(call, data.revision);
+  const order = {
+    name,
+    id: idempotencyKey,
+    source: `/tokens/${caller.name}`,
+    type: commandType(name),
+    data: { ...data, ...(revision === undefined ? {} : { revision }) },
+  } as PlanOrder;
+  const request = await planRequestOf(order, caller.name, references).catch((error: unknown) => {
+    throw inBody(error);
+  });
+  const { plans, engine } = deps;
+  return answered(await withNearest(engine.store.plans, request.plan ?? '', () => plans.run(request)));
 }
 
 const headers = {
@@ -114,9 +122,9 @@ const problems = [
   'BAD_REFERENCE',
 ] as const;
 
-function commandOf<B extends { revision?: number | undefined }>(deps: HttpDeps, words: Words<B>): Operation {
-  const { id, step, summary, description, schema, plan, example } = words;
-  return operation<Params, unknown, B>({
+function commandOf(deps: HttpDeps, references: ReferenceReader, words: PlanWords): Operation {
+  const { id, name, step, summary, description, schema, plan, example } = words;
+  return operation<Params, unknown, unknown>({
     id,
     method: 'POST',
     path: `/v1/plans/{plan}/${step}`,
@@ -130,14 +138,12 @@ function commandOf<B extends { revision?: number | undefined }>(deps: HttpDeps, 
     responses,
     problems,
     example: { params: { plan }, body: example },
-    async run(call) {
-      const body = await words.body(deps, call.params.plan, call.body);
-      return send(deps, call as Call, body, call.body.revision);
-    },
+    run: (call) =>
+      send(deps, references, call as Call, name, { ...(call.body as Data), plan: call.params.plan }),
   });
 }
 
-function createOf(deps: HttpDeps): Operation {
+function createOf(deps: HttpDeps, references: ReferenceReader): Operation {
   return operation<unknown, unknown, z.output<typeof newPlanSchema>>({
     id: 'createPlan',
     method: 'POST',
@@ -152,110 +158,20 @@ function createOf(deps: HttpDeps): Operation {
     responses,
     problems,
     example: { body: { plan: 'example-new', resources: ['example/one'] } },
-    async run(call) {
-      const { revision, plan, project, ...rest } = call.body;
-      const place = {
-        ...(plan === undefined ? {} : { plan }),
-        ...(project === undefined ? {} : { project }),
-      };
-      const body: Body =
-        'resources' in rest
-          ? { type: 'create', ...place, resources: rest.resources }
-          : { type: 'submit', ...place, snapshots: await neededSnapshots(deps, rest) };
-      return send(deps, call as Call, body, revision);
+    run(call) {
+      const name = 'resources' in call.body ? 'plan.created' : 'plan.submitted';
+      return send(deps, references, call as Call, name, call.body as Data);
     },
   });
 }
 
-const SNAPSHOT = { 'example/one': { good: true } };
-
 /** Commands to plans. */
 export function planCommandOperations(deps: HttpDeps): Operation[] {
-  return [
-    createOf(deps),
-    commandOf(deps, {
-      id: 'strategizedPlan',
-      step: 'strategized',
-      summary: 'The strategy is made, or revised',
-      schema: strategizedSchema,
-      plan: 'example-strategize',
-      example: {},
-      body: async (_deps, plan) => ({ type: 'strategized', plan }),
-    }),
-    commandOf(deps, {
-      id: 'executedPlan',
-      step: 'executed',
-      summary: 'The strategy is executed: its checks begin',
-      schema: executedSchema,
-      plan: 'example-execute',
-      example: { snapshots: SNAPSHOT },
-      body: async (_deps, plan, given) => ({
-        type: 'executed',
-        plan,
-        snapshots: await neededSnapshots(deps, given),
-      }),
-    }),
-    commandOf(deps, {
-      id: 'fixPlan',
-      step: 'fixes',
-      summary: 'What failed is mended: it is judged first',
-      schema: fixedSchema,
-      plan: 'example-fix',
-      example: { snapshots: SNAPSHOT },
-      body: async (_deps, plan, given) => ({
-        type: 'fix',
-        plan,
-        snapshots: await neededSnapshots(deps, given),
-      }),
-    }),
-    commandOf(deps, {
-      id: 'respondToPlan',
-      step: 'responses',
-      summary: 'A person’s answer to an escalation',
-      schema: respondedSchema,
-      plan: 'example-escalated',
-      example: { answer: 'retry', guidance: 'Ask the owner first' },
-      body: async (_deps, plan, { answer, guidance }) => ({
-        type: 'respond',
-        plan,
-        answer,
-        ...(guidance === undefined ? {} : { guidance }),
-      }),
-    }),
-    commandOf(deps, {
-      id: 'applyPlan',
-      step: 'apply',
-      summary: 'Applies exactly what the gate opened on',
-      description:
-        'Answers 202 and applies nothing when the attachments have changed since the gate opened: everything is validated again then.',
-      schema: applySchema,
-      plan: 'example-ready',
-      example: { snapshots: SNAPSHOT },
-      async body(_deps, plan, given) {
-        const snapshots = await snapshotsOf(deps, given);
-        const { digests } = given;
-        if (snapshots === undefined && digests === undefined)
-          throw refuse('digests', 'is missing; give digests or snapshots of what is applied');
-        return {
-          type: 'apply',
-          plan,
-          ...(snapshots === undefined ? {} : { snapshots }),
-          ...(digests === undefined ? {} : { digests }),
-        };
-      },
-    }),
-    commandOf(deps, {
-      id: 'cancelPlan',
-      step: 'cancel',
-      summary: 'Gives the plan up',
-      schema: cancelSchema,
-      plan: 'example-cancel',
-      example: { reason: 'not needed any more' },
-      body: async (_deps, plan, { reason }) => ({
-        type: 'cancel',
-        plan,
-        ...(reason === undefined ? {} : { reason }),
-      }),
-    }),
-  ];
+  const references: ReferenceReader = { read: (reference) => readerOf().read(reference) };
+  let reader: ReferenceReader | undefined;
+  const readerOf = () => {
+    reader ??= referencesOf(deps.engine);
+    return reader;
+  };
+  return [createOf(deps, references), ...PLAN_WORDS.map((words) => commandOf(deps, references, words))];
 }

@@ -46,7 +46,7 @@ export const redriveSchema = z.strictObject({
     .number()
     .int()
     .min(0)
-    .max(30_000)
+    .max(20_000)
     .default(10_000)
     .describe('Milliseconds to wait for what becomes of them'),
 });
@@ -54,10 +54,19 @@ export const redriveSchema = z.strictObject({
 export const redrivenSchema = z.object({
   matched: z.number().int(),
   delivered: z.number().int().describe('Delivered, or taken, and letters no more'),
-  failed: z.array(
-    z.object({ direction: z.enum(['out', 'in']), endpoint: z.string(), id: z.string(), reason: z.string() }),
-  ),
-  waiting: z.number().int().describe('Not yet known when the wait was over'),
+  failed: z.number().int().describe('Not delivered; letters still'),
+  failures: z
+    .array(
+      z.object({
+        direction: z.enum(['out', 'in']),
+        endpoint: z.string(),
+        id: z.string(),
+        type: z.string().nullable(),
+        reason: z.string(),
+      }),
+    )
+    .describe('The first thousand of those that failed'),
+  waiting: z.number().int().describe('Not known, or not tried, when the wait was over'),
 });
 
 export const sinkSchema = z.object({
