@@ -1,11 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import type { ConnectionOptions } from 'node:tls';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { type Problem, SluiceError } from '../../src/core/problem.js';
+import { SluiceError } from '../../src/core/problem.js';
 import { redact } from '../../src/core/redact.js';
-import { redisUrlProblem, withoutPassword } from '../../src/core/redis-url.js';
-import { secretSchema, type Tls, tlsSchema } from '../../src/core/secret.js';
+import { withoutPassword } from '../../src/core/redis-url.js';
 import {
   type DeliveryFailure,
   defineSink,
@@ -13,6 +10,13 @@ import {
   type Sink,
   type SinkContext,
 } from '../../src/ports/sink.js';
+import {
+  REDIS_STREAM_TARGET,
+  redisLogin,
+  redisLoginOptions,
+  streamPlace,
+  streamPlaceProblem,
+} from '../redis-stream/place.js';
 
 const CONNECT_MS = 5000;
 /** Milliseconds that Redis may take over one event. */
@@ -20,9 +24,7 @@ const ANSWER_MS = 10_000;
 const LONGEST_PAUSE_MS = 2000;
 
 const options = z.strictObject({
-  username: z.string().min(1).optional().describe('User of Redis; goes with password'),
-  password: secretSchema.optional(),
-  tls: tlsSchema.optional().describe('Certificates of a rediss:// connection'),
+  ...redisLoginOptions,
   max_length: z
     .int()
     .min(1)
@@ -88,50 +90,8 @@ function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal | undefined): 
   });
 }
 
-/** Parts of `redis://HOST:PORT#KEY`; without `url` the key is on the fleet's own Redis. */
-function partsOf(target: string): { url?: string; key: string } {
-  // A key may hold anything, but what looks like an address is one.
-  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(target)) return { key: target };
-  const at = target.indexOf('#');
-  return at < 0 ? { url: target, key: '' } : { url: target.slice(0, at), key: target.slice(at + 1) };
-}
-
-function problem(target: string, { username, password, tls }: Options): Omit<Problem, 'path'> | undefined {
-  const { url, key } = partsOf(target);
-  const found = `redis-stream=${withoutPassword(target)}`;
-  if (url === undefined) {
-    const isOwn = username === undefined && password === undefined && tls === undefined;
-    return isOwn
-      ? undefined
-      : { message: 'is on the fleet’s Redis, which has credentials of its own', found };
-  }
-  if (/^rediss?:/.test(target) && key === '')
-    return { message: 'lacks the key of the stream; write redis://HOST:PORT#KEY', found };
-  const wrong = redisUrlProblem({ path: '' }, url);
-  if (wrong !== undefined) {
-    const { path: _, ...rest } = wrong;
-    return { ...rest, found };
-  }
-  if (tls !== undefined && !url.startsWith('rediss:'))
-    return { message: 'has certificates but no TLS; write rediss://HOST:PORT#KEY', found };
-  if (username !== undefined && password === undefined)
-    return { message: 'has a username without its password', found };
-  return undefined;
-}
-
-async function certificates({ ca, cert, key }: Tls): Promise<ConnectionOptions> {
-  const read = async (name: string, file: string | undefined) => {
-    if (file === undefined) return {};
-    const content = await readFile(file).catch((error: Error) => {
-      throw new SluiceError('USAGE', `The file of tls.${name} cannot be read: ${error.message}`);
-    });
-    return { [name]: content };
-  };
-  return { ...(await read('ca', ca)), ...(await read('cert', cert)), ...(await read('key', key)) };
-}
-
 async function open(target: string, given: Options, context: SinkContext): Promise<Sink> {
-  const { url = context.redisUrl, key } = partsOf(target);
+  const { url = context.redisUrl, key } = streamPlace(target);
   if (url === undefined) {
     const message = 'without a fleet’s Redis the target is redis://HOST:PORT#KEY';
     throw new SluiceError('USAGE', `redis-stream=${withoutPassword(target)}: ${message}`);
@@ -143,9 +103,7 @@ async function open(target: string, given: Options, context: SinkContext): Promi
     commandTimeout: ANSWER_MS,
     retryStrategy: (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 6), LONGEST_PAUSE_MS),
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
-    ...(given.username === undefined ? {} : { username: given.username }),
-    ...(given.password === undefined ? {} : { password: await context.secret(given.password) }),
-    ...(given.tls === undefined ? {} : { tls: await certificates(given.tls) }),
+    ...(await redisLogin(given, context.secret)),
   };
   const { Redis } = await import('ioredis');
   return new RedisStreamSink(new Redis(url, settings), key, given.max_length, context.onError);
@@ -154,8 +112,8 @@ async function open(target: string, given: Options, context: SinkContext): Promi
 export const redisStream = defineSink({
   kind: 'redis-stream',
   description: 'Adds each CloudEvent to a Redis stream, in fields id, type and event.',
-  target: 'KEY (on the fleet’s Redis) or redis://HOST:PORT#KEY',
+  target: REDIS_STREAM_TARGET,
   options,
-  problem,
+  problem: streamPlaceProblem,
   open,
 });
