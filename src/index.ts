@@ -7,8 +7,8 @@ export type { Explanation } from './core/attachments/resolve.js';
 export type { BatchRecord } from './core/batch.js';
 export type { EvaluationDocument, IndexedEvaluation } from './core/document.js';
 export { evaluateDocumentSchema, evaluationDocumentSchema } from './core/document.js';
+export type { EventData, SluiceEvent } from './core/event-schemas.js';
 export type { EventName } from './core/events.js';
-export type { EventData } from './core/plan/events.js';
 export type {
   Applicable,
   Diagnosis,

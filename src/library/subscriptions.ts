@@ -1,5 +1,5 @@
+import type { EventData } from '../core/event-schemas.js';
 import { EVENT_PREFIX, EVENT_VERSION, type EventName } from '../core/events.js';
-import type { EventData } from '../core/plan/events.js';
 import type { Outbox } from '../ports/store.js';
 
 interface EventOf<N extends EventName> {

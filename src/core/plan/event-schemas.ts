@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { EventName } from '../events.js';
 import { OUTCOMES } from '../result.js';
 import { unservedShape } from '../routing.js';
 import { PHASES, type PlanEventName } from './model.js';
@@ -118,11 +117,6 @@ export const planEventData = {
   'plan.applied': plan.extend({ evaluation: z.string(), digests, truncated }),
   'plan.cancelled': plan.extend({ from: phase, reason: z.string().nullable() }),
 } satisfies Record<PlanEventName, z.ZodObject>;
-
-/** Data of an event by its name; that of other aggregates than plans is not told apart. */
-export type EventData<N extends EventName> = N extends PlanEventName
-  ? z.infer<(typeof planEventData)[N]>
-  : Record<string, unknown>;
 
 const evaluation = z.strictObject({
   evaluation: z.string(),

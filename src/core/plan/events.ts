@@ -12,7 +12,7 @@ const LIST_BYTES = 32 * 1024;
 const BRIEF_MESSAGE = 500;
 const MESSAGE = 8000;
 
-export { type EventData, planEvaluationData, planEventData } from './event-schemas.js';
+export { planEvaluationData, planEventData } from './event-schemas.js';
 
 const evidence = (evaluation: string) => `/v1/evaluations/${evaluation}`;
 
