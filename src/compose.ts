@@ -62,7 +62,12 @@ export async function openFleet(
   log: Logger,
   teller: OutageTeller = troubleLog(log),
 ): Promise<FleetEngine> {
-  const settings = { url: redisUrl, fleet: config.fleet, outboxCap: config.outbox.cap };
+  const settings = {
+    url: redisUrl,
+    fleet: config.fleet,
+    outboxCap: config.outbox.cap,
+    durability: config.redis_durability,
+  };
   const store = await checkedIfWanted(await openRedisStore(settings));
   const place = { url: redisUrl, fleet: config.fleet };
   const trouble = outageListener(teller, systemClock.now);

@@ -27,6 +27,28 @@ describe('connecting to Redis', () => {
     await expect(open(`${redis.url}/${name}`)).rejects.toMatchObject({ code: 'USAGE' });
   });
 
+  it('refuses a Redis that may lose what it acknowledged, where that is demanded', async () => {
+    const durable = () =>
+      openRedisStore({ url: redis.url, fleet: 'f', outboxCap: 100, durability: 'always' });
+    const refused = async () => {
+      const error = await durable().catch((reason: unknown) => reason);
+      expect(error).toMatchObject({ code: 'REDIS_POLICY' });
+      return (error as Error).message;
+    };
+    expect(await refused()).toMatch(/appendonly no and appendfsync everysec/);
+    const client = new Redis(redis.url);
+    try {
+      await client.config('SET', 'appendonly', 'yes');
+      expect(await refused()).toMatch(/has appendfsync everysec/);
+      await client.config('SET', 'appendfsync', 'always');
+      await (await durable()).close();
+    } finally {
+      await client.config('SET', 'appendfsync', 'everysec');
+      await client.config('SET', 'appendonly', 'no');
+      client.disconnect();
+    }
+  });
+
   it('says that a password is wanted', async () => {
     const client = new Redis(redis.url);
     await client.config('SET', 'requirepass', 'secret');

@@ -107,8 +107,14 @@ function addressOf(url: string): string {
   return `-h ${hostname.replace(/^\[|\]$/g, '')} -p ${port || '6379'}`;
 }
 
-/** Throws unless this Redis can be trusted with a fleet: version 6.2 or newer, no eviction (DESIGN 5.7). */
-export async function assertFit(client: Redis, url: string): Promise<void> {
+/** What must be on disk before Redis answers: nothing, or every write. */
+export type Durability = 'any' | 'always';
+
+/**
+ * Throws unless this Redis can be trusted with a fleet: version 6.2 or newer, no eviction (DESIGN 5.7), and
+ * every write on disk before it answers where that is demanded.
+ */
+export async function assertFit(client: Redis, url: string, durability: Durability = 'any'): Promise<void> {
   const info = await client.info();
   const version = /redis_version:(\S+)/.exec(info)?.[1] ?? '0';
   const [major = 0, minor = 0] = version.split('.').map(Number);
@@ -123,4 +129,28 @@ export async function assertFit(client: Redis, url: string): Promise<void> {
         `Set it to noeviction: redis-cli ${addressOf(url)} CONFIG SET maxmemory-policy noeviction`,
     );
   }
+  if (durability === 'always') await assertDurable(client);
+}
+
+/** Throws unless each write is on disk before Redis answers: what was acknowledged then survives its crash. */
+async function assertDurable(client: Redis): Promise<void> {
+  const settings: string[] = [];
+  for (const [name, wanted] of [
+    ['appendonly', 'yes'],
+    ['appendfsync', 'always'],
+  ] as const) {
+    const reply = (await client.config('GET', name).catch((error: Error) => error)) as string[] | Error;
+    if (reply instanceof Error)
+      throw new SluiceError(
+        'REDIS_POLICY',
+        `redis_durability is always, and Redis does not say whether it keeps to that: ${reply.message}.`,
+      );
+    if (reply[1] !== wanted) settings.push(`${name} ${reply[1] ?? 'unknown'}`);
+  }
+  if (settings.length === 0) return;
+  throw new SluiceError(
+    'REDIS_POLICY',
+    `redis_durability is always, but Redis has ${settings.join(' and ')}: a crash may lose what it has acknowledged. ` +
+      'Set appendonly yes and appendfsync always in its configuration.',
+  );
 }

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Store } from '../../ports/store.js';
 import { RedisBatches } from './batches.js';
-import { assertFit, connectRedis, keyPrefix } from './client.js';
+import { assertFit, connectRedis, type Durability, keyPrefix } from './client.js';
 import type { RedisContext } from './context.js';
 import { RedisEvaluations } from './evaluations.js';
 import { RedisLetters } from './letters.js';
@@ -20,6 +20,8 @@ export interface RedisStoreOptions {
   fleet: string;
   /** Entries of the outbox above which nothing more is accepted (DESIGN 5.5). */
   outboxCap: number;
+  /** Default any. */
+  durability?: Durability;
 }
 
 /**
@@ -30,7 +32,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const client = await connectRedis(options.url);
   const waiting = new Map<string, Redis>();
   try {
-    await assertFit(client, options.url);
+    await assertFit(client, options.url, options.durability);
   } catch (error) {
     client.disconnect();
     throw error;
