@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { TailOptions } from './commands/events.js';
+import { addDelivery } from './delivery-program.js';
 import type { RawEvaluateOptions } from './evaluate/options.js';
 import type { FleetOptions } from './options.js';
 import { packageVersion } from './package.js';
@@ -164,6 +165,7 @@ export function createProgram(outcome: Outcome): Command {
   addRegistry(program, outcome);
   addPlan(program, outcome);
   addEvents(program, outcome);
+  addDelivery(program, outcome);
   addLocal(program, outcome);
   example(program, 'sluice evaluate scenarios/ --runs runs.ndjson');
   return program;
