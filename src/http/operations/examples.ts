@@ -2,7 +2,7 @@
 export const EXAMPLE_SCENARIO = {
   key: 'restart-nginx',
   validation: {
-    job: [{ label: 'is resolved', validator: 'job_resolution_status', expected_status: 'success' }],
+    job: [{ label: 'is resolved', validator: 'job_resolution_status', pattern: 'success' }],
     tasks: [
       {
         label: 'restarts nginx',
