@@ -135,6 +135,7 @@ async function addSafety(app: FastifyInstance, settings: HttpSettings, isTls: bo
       useDefaults: false,
       directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
     },
+    xFrameOptions: { action: 'deny' },
     strictTransportSecurity: isTls ? { maxAge: 31_536_000 } : false,
     crossOriginResourcePolicy: { policy: settings.cors.length > 0 ? 'cross-origin' : 'same-origin' },
   });
