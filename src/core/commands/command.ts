@@ -38,12 +38,18 @@ const TYPES = COMMAND_NAMES.map(commandType);
 
 const refused = (...problems: Problem[]): CommandAnswer => ({ kind: 'refused', problems });
 
+/** What is of another family is no slip. */
+function nearestType(type: string): string | undefined {
+  if (!type.startsWith(EVENT_PREFIX)) return undefined;
+  return nearestName(type, TYPES);
+}
+
 /** Reads a CloudEvent as a command. Never throws; every problem is told at once. */
 export function commandOf(event: CloudEventIn): CommandAnswer {
   const [, name = '', version] = TYPE.exec(event.type) ?? [];
   if (OUTGOING.has(name)) return { kind: 'ignored' };
   if (!NAMES.has(name)) {
-    const nearest = nearestName(event.type, TYPES);
+    const nearest = nearestType(event.type);
     return refused({
       code: 'UNKNOWN_TYPE',
       path: 'type',
