@@ -128,11 +128,10 @@ async function oneByOne(
       const error = await limit(errorOf(session.send(event)));
       errors.push(error);
       if (error === undefined) continue;
+      // Each begins on a session that no other has upset.
+      session.end();
+      session = undefined;
       if (!(error instanceof Refused)) throw error;
-      if (error instanceof Upset) {
-        session.drop();
-        session = undefined;
-      }
     }
   } catch (error) {
     session?.drop();

@@ -2,6 +2,8 @@ import { pause } from './in-hand.js';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
+/** A connection that was lost sooner did not end the trouble. */
+const STEADY_MS = 3_000;
 
 /** Why a connection ended that is better not made again at once. */
 export class LongPause extends Error {
@@ -46,15 +48,20 @@ export class Keeper {
   async #run(tried: () => void): Promise<void> {
     const { signal } = this.#ended;
     let wait = FIRST_PAUSE_MS;
+    let upSince = Number.POSITIVE_INFINITY;
     const isUp = () => {
-      wait = FIRST_PAUSE_MS;
-      this.#told = '';
+      upSince = performance.now();
       tried();
     };
     while (!signal.aborted) {
+      upSince = Number.POSITIVE_INFINITY;
       const error = await this.#hold(isUp, signal).catch((reason: Error) => reason);
       tried();
       if (signal.aborted) return;
+      if (performance.now() - upSince >= STEADY_MS) {
+        wait = FIRST_PAUSE_MS;
+        this.#told = '';
+      }
       this.#tell(error);
       await pause(error instanceof LongPause ? error.pauseMs : wait, signal);
       wait = Math.min(wait * 2, LONGEST_PAUSE_MS);

@@ -1,6 +1,7 @@
 import { nearestName, SluiceError } from '../../src/core/problem.js';
 import type { SinkKind } from '../../src/ports/sink.js';
 import { amqp } from './amqp.js';
+import { mqtt } from './mqtt.js';
 import { nats } from './nats.js';
 import { ndjson } from './ndjson.js';
 import { redisStream } from './redis-stream.js';
@@ -8,7 +9,7 @@ import { stdout } from './stdout.js';
 import { webhook } from './webhook.js';
 
 /** Every kind of sink. A new one is a file beside this one and a line here. */
-export const builtInSinks: readonly SinkKind[] = [amqp, nats, ndjson, redisStream, stdout, webhook];
+export const builtInSinks: readonly SinkKind[] = [amqp, mqtt, nats, ndjson, redisStream, stdout, webhook];
 
 /** Finds the kind of `KIND=TARGET`; throws USAGE with the nearest kind. */
 export function parseSink(option: string): { kind: SinkKind; target: string } {

@@ -9,13 +9,26 @@ export interface ServerProcess {
   signal(signal: NodeJS.Signals): void;
 }
 
+export interface ServerOptions {
+  port: number;
+  /** Its working folder, where it may leave what it likes. */
+  dir: string;
+  env?: NodeJS.ProcessEnv;
+  /** Looks at what it has logged. */
+  isReady?: (log: string) => boolean;
+}
+
 /** Starts a server, and resolves once its port of 127.0.0.1 takes connections. Throws with its log when it ends. */
 export async function startProcess(
   command: string,
   args: readonly string[],
-  { port, env = {}, isReady }: { port: number; env?: NodeJS.ProcessEnv; isReady?: (log: string) => boolean },
+  { port, dir, env = {}, isReady }: ServerOptions,
 ): Promise<ServerProcess> {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+  const child = spawn(command, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd: dir,
+    env: { ...process.env, ...env },
+  });
   const last = () => child.kill('SIGKILL');
   process.once('exit', last);
   child.once('exit', () => process.off('exit', last));

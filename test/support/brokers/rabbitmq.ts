@@ -22,7 +22,7 @@ export interface TestRabbit {
 /** A real RabbitMQ on 127.0.0.1 for one test file; takes some seconds. `settings`: lines of rabbitmq.conf. */
 export async function startRabbit(settings: readonly string[] = []): Promise<TestRabbit> {
   const dir = await mkdtemp(join(tmpdir(), 'sluice-rabbit-'));
-  const [port, nodePort, namesPort] = [await freePort(), await freePort(), await freePort()];
+  const port = await freePort();
   const config = join(dir, 'rabbitmq.conf');
   const lines = [
     `listeners.tcp.1 = 127.0.0.1:${port}`,
@@ -32,9 +32,28 @@ export async function startRabbit(settings: readonly string[] = []): Promise<Tes
   ];
   await writeFile(config, `${lines.join('\n')}\n`);
   await writeFile(join(dir, 'plugins'), '[].\n');
-  // Erlang would leave a name server behind that outlives it.
+  let running = await startNode(dir, port, config);
+  return {
+    port,
+    url: `amqp://guest:guest@127.0.0.1:${port}`,
+    kill: () => running.end(),
+    async restart() {
+      await running.end();
+      running = await startNode(dir, port, config);
+    },
+    async stop() {
+      await running.end();
+      await rm(dir, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** A node with a name server of its own: the common one outlives it, and remembers nodes that were killed. */
+async function startNode(dir: string, port: number, config: string): Promise<Pick<ServerProcess, 'end'>> {
+  const [nodePort, namesPort] = [await freePort(), await freePort()];
   const names = await startProcess('epmd', ['-port', String(namesPort), '-address', '127.0.0.1'], {
     port: namesPort,
+    dir,
   });
   const env = {
     HOME: dir,
@@ -52,24 +71,17 @@ export async function startRabbit(settings: readonly string[] = []): Promise<Tes
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS:
       '-noinput +S 2:2 +sbwt none -kernel inet_dist_use_interface {127,0,0,1}',
   };
-  const start = () =>
-    startProcess(SERVER, [], { port, env, isReady: (log) => log.includes('Server startup complete') });
-  let server: ServerProcess = await start().catch(async (error) => {
+  const isReady = (log: string) => log.includes('Server startup complete');
+  try {
+    const server = await startProcess(SERVER, [], { port, dir, env, isReady });
+    return {
+      async end() {
+        await server.end();
+        await names.end();
+      },
+    };
+  } catch (error) {
     await names.end();
     throw error;
-  });
-  return {
-    port,
-    url: `amqp://guest:guest@127.0.0.1:${port}`,
-    kill: () => server.end(),
-    async restart() {
-      await server.end();
-      server = await start();
-    },
-    async stop() {
-      await server.end();
-      await names.end();
-      await rm(dir, { recursive: true, force: true, maxRetries: 5 });
-    },
-  };
+  }
 }
