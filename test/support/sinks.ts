@@ -1,4 +1,6 @@
+import { Redis } from 'ioredis';
 import type { SinkReader } from '../../src/app/deliver.js';
+import type { OutboxEvent } from '../../src/core/events.js';
 import type { DeliveryFailure, OutgoingEvent, Sink } from '../../src/ports/sink.js';
 
 type Fault = Omit<DeliveryFailure, 'id'>;
@@ -46,4 +48,29 @@ export function readerOf(name: string, sink: Sink, more: Partial<SinkReader> = {
     describe: { kind: 'fake', target: name },
     ...more,
   };
+}
+
+/** Writes events to the outbox of a fleet as they are, whether Sluice knows them or not. */
+export async function emitTo(
+  url: string,
+  fleet: string,
+  events: readonly OutboxEvent[],
+  more: { at?: number } = {},
+): Promise<void> {
+  const client = new Redis(url);
+  const writes = client.pipeline();
+  const id = more.at === undefined ? '*' : `${more.at}-*`;
+  for (const { json } of events) writes.xadd(`${fleet}:{0}:outbox`, id, 'e', json);
+  await writes.exec();
+  client.disconnect();
+}
+
+/** `n` events of each of so many subjects, in turn: `s0-0`, `s1-0`, … `s0-1`, … */
+export function eventsOf(subjects: number, n: number): OutboxEvent[] {
+  return Array.from({ length: subjects * n }, (_, i) => {
+    const subject = `s${i % subjects}`;
+    const id = `${subject}-${Math.floor(i / subjects)}`;
+    const type = 'dev.sluice.test.made.v1';
+    return { id, type, json: JSON.stringify({ id, type, subject }) };
+  });
 }
