@@ -15,26 +15,65 @@ export interface Overrides {
   redis?: string | undefined;
 }
 
-/** What keys are looked up in: an object, a record of them, or one of several. */
+/** What keys are looked up in: an object, a record or a list of them, or one of several. */
 interface SchemaNode {
   shape?: Record<string, SchemaNode>;
-  def?: { innerType?: SchemaNode; valueType?: SchemaNode; options?: SchemaNode[] };
+  def?: {
+    innerType?: SchemaNode;
+    in?: SchemaNode;
+    valueType?: SchemaNode;
+    element?: SchemaNode;
+    options?: SchemaNode[];
+  };
 }
 
-const bare = (node: SchemaNode | undefined): SchemaNode | undefined =>
-  node?.def?.innerType === undefined ? node : bare(node.def.innerType);
+/** Without what a default, a transform or the like puts around it. */
+function bare(node: SchemaNode | undefined): SchemaNode | undefined {
+  const inner = node?.def?.innerType ?? node?.def?.in;
+  return inner === undefined ? node : bare(inner);
+}
 
-/** Keys that are allowed where `value` stands at `path`. */
+/** Which of several forms was meant: of objects the one with most of its keys; -1: none of them. */
+function branchOf(options: readonly SchemaNode[], value: unknown): number {
+  const shapes = options.map((option) => bare(option)?.shape);
+  if (!isPlainObject(value)) return typeof value === 'string' ? shapes.indexOf(undefined) : -1;
+  const known = shapes.map((shape) =>
+    shape === undefined ? -1 : Object.keys(value).filter((key) => Object.hasOwn(shape, key)).length,
+  );
+  const most = Math.max(...known);
+  return most < 0 ? -1 : known.indexOf(most);
+}
+
+/** The schema of what stands at `path` in `value`. */
+function schemaAt(path: readonly PropertyKey[], value: unknown): SchemaNode | undefined {
+  let node = bare(configSchema as unknown as SchemaNode);
+  let at = value;
+  for (const key of path) {
+    const { options } = node?.def ?? {};
+    const meant = options === undefined ? node : bare(options[branchOf(options, at)]);
+    node = bare(meant?.shape?.[String(key)] ?? meant?.def?.valueType ?? meant?.def?.element);
+    at = (at as Record<PropertyKey, unknown> | undefined)?.[key];
+  }
+  return node;
+}
+
+const valueAt = (path: readonly PropertyKey[], value: unknown): unknown =>
+  path.reduce<unknown>((node, key) => (node as Record<PropertyKey, unknown>)?.[key], value);
+
+/** Keys that are allowed where an object stands at `path`. */
 function keysAt(path: readonly PropertyKey[], value: unknown): string[] {
-  let node: SchemaNode | undefined = bare(configSchema as unknown as SchemaNode);
-  for (const key of path) node = bare(node?.shape?.[String(key)] ?? node?.def?.valueType);
+  const node = schemaAt(path, value);
   const options = node?.def?.options;
-  const meant = options === undefined ? node : options[branchOf(value)];
+  const meant = options === undefined ? node : bare(options[branchOf(options, valueAt(path, value))]);
   return Object.keys(meant?.shape ?? {});
 }
 
-/** Which of the two kinds of MCP server was meant. */
-const branchOf = (value: unknown): 0 | 1 => (isPlainObject(value) && Object.hasOwn(value, 'url') ? 1 : 0);
+/** `sinks[0].target`. */
+const pathText = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>((text, key) => {
+    if (typeof key === 'number') return `${text}[${key}]`;
+    return text === '' ? String(key) : `${text}.${String(key)}`;
+  }, '');
 
 const KINDS: Readonly<Record<string, string>> = {
   string: 'text',
@@ -69,28 +108,19 @@ function wordsFor(issue: z.core.$ZodIssue, found: unknown): Pick<Problem, 'messa
 
 function problemsOf(file: string, issues: readonly z.core.$ZodIssue[], value: unknown): Problem[] {
   return issues.flatMap((issue): Problem[] => {
-    const path = issue.path.join('.');
-    const found = issue.path.reduce<unknown>(
-      (node, key) => (node as Record<PropertyKey, unknown>)?.[key],
-      value,
-    );
+    const path = pathText(issue.path);
+    const found = valueAt(issue.path, value);
     if (issue.code === 'invalid_union') {
-      const meant = issue.errors[branchOf(found)] ?? [];
+      const meant = issue.errors[branchOf(schemaAt(issue.path, value)?.def?.options ?? [], found)] ?? [];
       const inside = meant.map((each) => ({ ...each, path: [...issue.path, ...each.path] }));
-      return problemsOf(file, inside, value);
+      if (inside.length > 0) return problemsOf(file, inside, value);
     }
     if (issue.code === 'unrecognized_keys') {
-      const allowed = keysAt(issue.path, found);
+      const allowed = keysAt(issue.path, value);
       return issue.keys.map((key) => {
         const nearest = nearestName(key, allowed);
-        const at = [...issue.path, key].join('.');
-        return {
-          file,
-          path: at,
-          message: 'unknown key',
-          allowed,
-          ...(nearest === undefined ? {} : { nearest }),
-        };
+        const near = nearest === undefined ? {} : { nearest };
+        return { file, path: pathText([...issue.path, key]), message: 'unknown key', allowed, ...near };
       });
     }
     return [{ file, path, ...wordsFor(issue, found), found: show(found) }];

@@ -46,6 +46,15 @@ describe('paths', () => {
 plugins: [../plugin.mjs, a-package]
 runners: { paths: [./tools] }
 ansible: { private_key_file: ./key }
+references: { folders: [./evidence] }
+http: { cert: ./cert.pem, key: /etc/key.pem }
+sinks:
+  - ndjson=./events.ndjson
+  - kind: nats
+    target: nats://h
+    options: { password: { file: ./secret }, tls: { ca: ./ca.pem, key: /etc/k }, headers: { file: { env: ./X } } }
+sources:
+  - { kind: nats, target: x, options: { token: { file: ../token }, secrets: [{ file: ./one }, { env: TWO }], subject: ./not-a-file } }
 `,
     );
     const config = await loadConfig(file);
@@ -59,6 +68,24 @@ ansible: { private_key_file: ./key }
     ]);
     expect(config.runners.paths).toEqual([join(dir, 'tools')]);
     expect(config.ansible.private_key_file).toBe(join(dir, 'key'));
+    expect(config.references.folders).toEqual([join(dir, 'evidence')]);
+    expect(config.http).toMatchObject({ cert: join(dir, 'cert.pem'), key: '/etc/key.pem' });
+    expect(config.sinks.map(({ target, options }) => [target, options])).toEqual([
+      ['./events.ndjson', {}],
+      [
+        'nats://h',
+        {
+          password: { file: join(dir, 'secret') },
+          tls: { ca: join(dir, 'ca.pem'), key: '/etc/k' },
+          headers: { file: { env: './X' } },
+        },
+      ],
+    ]);
+    expect(config.sources[0]?.options).toEqual({
+      token: { file: join(dir, '..', 'token') },
+      secrets: [{ file: join(dir, 'one') }, { env: 'TWO' }],
+      subject: './not-a-file',
+    });
   });
 });
 
@@ -78,6 +105,25 @@ describe('settings', () => {
       'f: mcp_servers.9a: expected a name of a letter, then letters, digits, _ or -; found {"command":["node"]}',
     ],
     ['sinks: ndjson=x', 'f: sinks: expected a list; found "ndjson=x"'],
+    [
+      'sinks: [{ kind: nats, targt: x }]',
+      'f: sinks[0].target: expected text; found nothing',
+      'f: sinks[0].targt: unknown key; allowed: name, kind, target, types, projects, scenarios, projection, concurrency, rate, order, tries, give_up_after, options; did you mean "target"?',
+    ],
+    [
+      'sinks: [ndjson=x, { kind: nats, target: h, order: subjct, concurrency: 65, name: 9 }]',
+      'f: sinks[1].name: expected text; found 9',
+      'f: sinks[1].concurrency: expected at most 64; found 65',
+      'f: sinks[1].order: is not one of its values; found "subjct"; allowed: none, subject; did you mean "subject"?',
+    ],
+    ['sinks: [7]', 'f: sinks[0]: expected KIND=TARGET, or an object with kind and target; found 7'],
+    ['sinks: [""]', 'f: sinks[0]: expected at least 1; found ""'],
+    [
+      'sources: [{ kind: nats, target: x, trust_actr: true }]',
+      'f: sources[0].trust_actr: unknown key; allowed: name, kind, target, concurrency, actor, trust_actor, options; did you mean "trust_actor"?',
+    ],
+    ['plugins: [{ module: 5, network: false }]', 'f: plugins[0].module: expected text; found 5'],
+    ['plugins: [7]', 'f: plugins[0]: expected a module, or {module, network}; found 7'],
     ['worker: 3', 'f: worker: expected a mapping; found 3'],
     ['worker: { concurrency: many }', 'f: worker.concurrency: expected a number; found "many"'],
     ['worker: { concurrency: 1.5 }', 'f: worker.concurrency: expected a whole number; found 1.5'],
@@ -91,8 +137,8 @@ describe('settings', () => {
       'evaluation: { deadline: 24 }',
       'f: evaluation.deadline: expected a duration such as 250ms, 30s, 5m, 24h or 7d; found 24',
     ],
-  ])('say in plain words what is wrong with %s', async (text, expected) => {
-    expect(await problemsOf(text)).toEqual([expected]);
+  ])('say in plain words what is wrong with %s', async (text, ...expected) => {
+    expect(await problemsOf(text)).toEqual(expected);
   });
 
   it.each([
