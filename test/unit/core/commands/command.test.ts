@@ -17,7 +17,7 @@ const eventOf = (
   index: 0,
   id: 'e1',
   source: '/ci',
-  type: name.startsWith('dev.') ? name : `dev.sluice.${name}.v1`,
+  type: `dev.sluice.${name}.v1`,
   extensions: {},
   json: {},
   data,
@@ -80,7 +80,8 @@ describe('a command', () => {
   it('is never one of the events that Sluice sends', () => {
     expect(COMMAND_NAMES.filter((name) => (EVENT_NAMES as readonly string[]).includes(name))).toEqual([]);
     for (const name of EVENT_NAMES) expect(commandOf(eventOf(name, {})).kind).toBe('ignored');
-    expect(commandOf(eventOf('dev.sluice.evaluation.passed.v2', {})).kind).toBe('ignored');
+    const later = { type: 'dev.sluice.evaluation.passed.v2' };
+    expect(commandOf(eventOf('', {}, later)).kind).toBe('ignored');
   });
 
   it.each([
@@ -89,7 +90,7 @@ describe('a command', () => {
     ['dev.sluice.plan.executed.v2', 'UNSUPPORTED_VERSION', 'dev.sluice.plan.executed.v1'],
     ['dev.sluice.plan.executed.v01', 'UNSUPPORTED_VERSION', 'dev.sluice.plan.executed.v1'],
   ])('%s is refused as %s', (type, code, nearest) => {
-    const answer = commandOf(eventOf(type, {}));
+    const answer = commandOf(eventOf('', {}, { type }));
     expect(answer).toMatchObject({ kind: 'refused', problems: [{ code, path: 'type' }] });
     expect(answer.kind === 'refused' && answer.problems[0]?.nearest).toBe(nearest);
   });
