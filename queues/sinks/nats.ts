@@ -51,7 +51,9 @@ class NatsSink implements Sink {
     const ends = [deadline, this.#closing.signal, ...(signal === undefined ? [] : [signal])];
     const { ended, release } = untilAborted(ends);
     try {
-      const link = await Promise.race([this.#connection.link(this.#options.timeout), ended]);
+      // A try may take a timeout for the greeting and one for the login.
+      const waitMs = 2 * this.#options.timeout + 500;
+      const link = await Promise.race([this.#connection.link(waitMs), ended]);
       await Promise.race([this.#streamReady(link), ended]);
       return await this.#publishAll(link, events, ended);
     } catch (error) {
