@@ -1,9 +1,9 @@
 import type { Config } from '../../config/schema.js';
 import type { Listen } from '../../workers/server.js';
-import type { Problem } from '../core/problem.js';
+import type { ProblemList } from './options.js';
 
 /** Where `sluice serve` listens when nobody says it. */
-export const DEFAULT_LISTEN = '127.0.0.1:8080';
+export const DEFAULT_LISTEN: Listen = { host: '127.0.0.1', port: 8080 };
 
 /** HOST:PORT, with an IPv6 address in brackets; undefined: it is none. */
 export function listenOf(text: string): Listen | undefined {
@@ -13,11 +13,20 @@ export function listenOf(text: string): Listen | undefined {
   return host === undefined || port > 65_535 ? undefined : { host, port };
 }
 
-/** What is wrong with `--listen`, or with `http.listen` of the settings. */
-export function listenProblem(path: string, text: string): Problem | undefined {
-  if (listenOf(text) !== undefined) return undefined;
+/** Where to listen by `--listen`, or by the settings; what is wrong with it goes to `problems`. */
+export function listenGiven(
+  option: string | undefined,
+  settings: Config | undefined,
+  problems: ProblemList,
+): Listen | undefined {
+  const text = option ?? settings?.http.listen;
+  if (text === undefined) return undefined;
+  const listen = listenOf(text);
+  if (listen !== undefined) return listen;
+  const path = option === undefined ? 'http.listen' : '--listen';
   const message = 'expected HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080';
-  return { code: 'USAGE', path, message, found: JSON.stringify(text) };
+  problems.add({ code: 'USAGE', path, message, found: JSON.stringify(text) });
+  return undefined;
 }
 
 const isLoopback = (host: string) => /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i.test(host);

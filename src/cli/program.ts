@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { TailOptions } from './commands/events.js';
+import type { UpOptions } from './commands/up.js';
 import { addDelivery } from './delivery-program.js';
 import type { RawEvaluateOptions } from './evaluate/options.js';
 import type { FleetOptions } from './options.js';
@@ -85,11 +86,19 @@ function addUp(program: Command, outcome: Outcome): void {
   const command = program
     .command('up')
     .summary('run a whole fleet from one terminal')
-    .description('Starts workers, aggregator, sweeper and (with sinks) dispatcher; ends them all on Ctrl-C.')
+    .description(
+      'Starts workers, aggregator, sweeper, (with sinks) dispatcher and (with --listen) HTTP API; ends them all on Ctrl-C.',
+    )
     .option('--workers <n>', 'worker processes (default: one less than the cores)')
     .option('--sink <kind=target>', 'where events go, besides the configured sinks (repeatable)', collect)
+    .option('--listen <host:port>', 'serve the HTTP API there too; port 0: a free one (default: http.listen)')
+    .option(
+      '--source <kind=target>',
+      'where commands come from, besides the configured sources (repeatable)',
+      collect,
+    )
     .option('--json', 'print what runs as JSON');
-  fleetOptions(command).action(async (options: FleetOptions & { workers?: string; sink?: string[] }) => {
+  fleetOptions(command).action(async (options: UpOptions) => {
     const { up } = await import('./commands/up.js');
     outcome.exitCode = await up(options);
   });

@@ -5,15 +5,14 @@ import { type SourceSetting, sourceObjectOf } from '../core/endpoints.js';
 import type { ProblemList } from './options.js';
 
 /** Sources of the settings and of `--source`; what is wrong with one goes to `problems`. */
-export async function sourcesOf(
+export function sourcesOf(
   settings: Config | undefined,
   given: readonly string[] | undefined,
   problems: ProblemList,
-): Promise<SourceSetting[]> {
+): SourceSetting[] {
   const named = (given ?? []).map(sourceObjectOf);
-  for (const each of named) problems.add(...(await sourceProblems([each], '--source')));
   const set = settings?.sources ?? [];
-  problems.add(...(await sourceProblems(set, 'sources')));
+  problems.add(...sourceProblems(set, 'sources'), ...sourceProblems(named, '--source'));
   return [...set, ...named];
 }
 

@@ -1,9 +1,8 @@
 import type { Config } from '../../../config/schema.js';
 import { type Role, untilTold } from '../../../workers/lifecycle.js';
-import type { Listen } from '../../../workers/server.js';
 import { openFleet } from '../../compose.js';
 import { startHttp } from '../http-face.js';
-import { DEFAULT_LISTEN, listenOf, listenProblem } from '../listen.js';
+import { DEFAULT_LISTEN, listenGiven } from '../listen.js';
 import { checkLogLevel, createLog } from '../log.js';
 import { type FleetOptions, ProblemList } from '../options.js';
 import { print, say } from '../output.js';
@@ -27,10 +26,8 @@ export async function serve(options: ServeOptions): Promise<number> {
   const problems = new ProblemList();
   const level = (await problems.take(() => checkLogLevel(options.logLevel, 'info'))) ?? 'info';
   const settings = await problems.take(() => loadSettings(options));
-  const text = options.listen ?? settings?.http.listen ?? DEFAULT_LISTEN;
-  const wrong = listenProblem(options.listen === undefined ? 'http.listen' : '--listen', text);
-  if (wrong !== undefined) problems.add(wrong);
-  const sources = await sourcesOf(settings, options.source, problems);
+  const listen = listenGiven(options.listen, settings, problems) ?? DEFAULT_LISTEN;
+  const sources = sourcesOf(settings, options.source, problems);
   problems.throwIfAny('USAGE', 'the server was not started.');
   const config = settings as Config;
   const place = await requireRedis(config);
@@ -38,7 +35,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   const engine = await openFleet(config, place.url, await createLog(level));
   const roles: Pick<Role, 'stop'>[] = [];
   try {
-    const { role, url } = await startHttp(engine, listenOf(text) as Listen);
+    const { role, url } = await startHttp(engine, listen);
     roles.push(role);
     if (sources.length > 0) roles.push(await startSourcesOf(engine, sources));
     await greet(place, config, url, sources.length, options.json === true);

@@ -5,35 +5,58 @@ import { type Role, untilTold } from '../../../workers/lifecycle.js';
 import { startSweeper } from '../../../workers/sweeper.js';
 import { openFleet } from '../../compose.js';
 import { Executors } from '../executors.js';
+import { startHttp } from '../http-face.js';
+import { listenGiven } from '../listen.js';
 import { checkLogLevel, createLog } from '../log.js';
 import { type FleetOptions, ProblemList, wholeNumber } from '../options.js';
 import { print, say } from '../output.js';
 import { loadSettings, type RedisPlace, requireRedis } from '../redis.js';
 import { sinkProblems, sinksOfBoth, stdoutProblems } from '../sink-problem.js';
+import { sourcesOf, startSourcesOf } from '../sources.js';
 import { startSinks } from './role.js';
 
-async function greet(place: RedisPlace, config: Config, workers: number, json: boolean): Promise<void> {
+interface Running {
+  place: RedisPlace;
+  config: Config;
+  workers: number;
+  /** Where the HTTP API listens; null: it is not served. */
+  url: string | null;
+  sources: number;
+}
+
+async function greet({ place, config, workers, url, sources }: Running, json: boolean): Promise<void> {
   const roles = `aggregator, sweeper and ${workers} worker${workers === 1 ? '' : 's'}`;
   if (json) {
     const redis = place.isPrivate ? null : place.shown;
-    await print(`${JSON.stringify({ fleet: config.fleet, redis, private: place.isPrivate, workers })}\n`);
+    const told = { fleet: config.fleet, redis, private: place.isPrivate, workers, url, sources };
+    await print(`${JSON.stringify(told)}\n`);
     return;
   }
   const where = place.isPrivate ? '' : ` --redis ${place.shown}`;
   say(`sluice: fleet ${config.fleet} is up on ${place.shown}: ${roles}. Ctrl-C ends it.`);
+  if (url !== null) say(`The HTTP API listens at ${url}.`);
   say(`Try in another terminal${place.isPrivate ? ', in this folder' : ''}:`);
   say(`  sluice evaluate SCENARIO --runs FILE${where}`);
   say(`  sluice events tail${where}`);
 }
 
+export interface UpOptions extends FleetOptions {
+  workers?: string;
+  sink?: string[];
+  listen?: string;
+  source?: string[];
+}
+
 /** `sluice up`: a whole fleet in one process tree, until told to end; answers 0. */
-export async function up(options: FleetOptions & { workers?: string; sink?: string[] }): Promise<number> {
+export async function up(options: UpOptions): Promise<number> {
   const problems = new ProblemList();
   const level = (await problems.take(() => checkLogLevel(options.logLevel, 'info'))) ?? 'info';
   const wanted = wholeNumber('--workers', options.workers, 1, problems);
   const settings = await problems.take(() => loadSettings(options));
   const sinks = sinksOfBoth(settings?.sinks, options.sink);
   problems.add(...(await sinkProblems(sinks)), ...stdoutProblems(sinks, options.json ? '--json' : undefined));
+  const listen = listenGiven(options.listen, settings, problems);
+  const sources = sourcesOf(settings, options.source, problems);
   problems.throwIfAny('USAGE', 'nothing was started.');
   const config = settings as Config;
   const workers = wanted ?? Math.max(1, availableParallelism() - 1);
@@ -52,12 +75,16 @@ export async function up(options: FleetOptions & { workers?: string; sink?: stri
     },
     log,
   );
-  const roles: Role[] = [];
+  const roles: Pick<Role, 'stop'>[] = [];
   try {
     if (sinks.length > 0) roles.push(await startSinks(engine, sinks));
     executors.start(workers);
     roles.push(await startAggregator(engine), await startSweeper(engine));
-    await greet(place, config, workers, options.json === true);
+    const http = listen === undefined ? undefined : await startHttp(engine, listen);
+    if (http !== undefined) roles.push(http.role);
+    if (sources.length > 0) roles.push(await startSourcesOf(engine, sources));
+    const running = { place, config, workers, url: http?.url ?? null, sources: sources.length };
+    await greet(running, options.json === true);
     await told;
   } finally {
     await Promise.all([executors.stop(), ...roles.map((role) => role.stop())]);
