@@ -38,6 +38,16 @@ export interface FleetFacts {
   needed: readonly Needed[];
 }
 
+/** A sink of the settings, as far as it can be looked at without opening it. */
+export interface SinkFacts {
+  /** `KIND=TARGET`, without credentials. */
+  shown: string;
+  /** Why it cannot be used as it is set. */
+  problems: readonly string[];
+  /** Secrets and certificates that this machine has not. */
+  missing: readonly string[];
+}
+
 /** What doctor looks at. */
 export interface DoctorOptions {
   /** The Redis to look at; without, the one that the private server would be. */
@@ -56,6 +66,8 @@ export interface DoctorOptions {
   sandbox?: SandboxChoice;
   /** Finds out what this machine can run. */
   host?: () => Promise<HostRunners>;
+  /** Looks at the sinks of the settings; absent: there are none. May throw. */
+  sinks?: () => Promise<readonly SinkFacts[]>;
   /** Asks the given Redis, or the private one that runs; may throw. */
   fleet?: () => Promise<FleetFacts>;
 }

@@ -8,6 +8,7 @@ import { pluginsCheck } from './checks/plugins.js';
 import { redisCheck } from './checks/redis.js';
 import { redisServerCheck } from './checks/redis-server.js';
 import { runnersCheck } from './checks/runners.js';
+import { sinksCheck } from './checks/sinks.js';
 
 /** In the order of the report. */
 export const DOCTOR_CHECKS: readonly DoctorCheck[] = [
@@ -19,5 +20,6 @@ export const DOCTOR_CHECKS: readonly DoctorCheck[] = [
   mcpCheck,
   pluginsCheck,
   runnersCheck,
+  sinksCheck,
   diskCheck,
 ];

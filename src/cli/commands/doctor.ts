@@ -15,6 +15,7 @@ import { openRedisStore } from '../../store/redis/index.js';
 import type { FleetOptions } from '../options.js';
 import { plain, print, printJson } from '../output.js';
 import { DATA_FOLDER, loadSettings } from '../redis.js';
+import { sinkFactsOf } from '../sink-facts.js';
 
 /** The findings as a table for people. */
 export function doctorTable({ checks }: DoctorReport): string {
@@ -90,6 +91,7 @@ export async function doctorCommand(options: FleetOptions): Promise<number> {
     ...(redis === undefined ? {} : { fleet: () => fleetOf(config, redis) }),
     mcpServers,
     plugins: () => plugins.load(),
+    ...(config.sinks.length === 0 ? {} : { sinks: () => sinkFactsOf(config.sinks) }),
   });
   const report = await looking.finally(() => Promise.all([mcp.close(), plugins.close(), own?.release()]));
   if (options.json) await printJson(report);
