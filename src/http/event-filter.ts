@@ -12,9 +12,16 @@ export interface EventFilter {
 }
 
 /** Whether an event is asked for. Its JSON is read only where it can be. */
-export function eventFilter({ types, ...about }: EventFilter): (event: OutboxEvent) => boolean {
+export function eventFilter({
+  types,
+  batch,
+  plan,
+  evaluation,
+}: EventFilter): (event: OutboxEvent) => boolean {
   const ofType = types === undefined ? undefined : wantsType(types);
-  const ids = Object.entries(about).filter((each): each is [string, string] => each[1] !== undefined);
+  const ids = Object.entries({ batch, plan, evaluation }).filter(
+    (each): each is [string, string] => each[1] !== undefined,
+  );
   const marks = ids.map(([, id]) => JSON.stringify(id));
   return ({ type, json }) => {
     if (ofType !== undefined && !ofType(type)) return false;

@@ -8,6 +8,8 @@ import type { EventHub } from './event-hub.js';
 export const BEFORE_ALL = '0-0';
 
 const CHUNK_UNITS = 64 * 1024;
+/** Milliseconds that a client has to take the end of a stream when the server drains. */
+const LAST_WORDS_MS = 1000;
 
 /** Milliseconds. */
 export interface StreamTimes {
@@ -102,8 +104,16 @@ export function eventStream(settings: StreamSettings): Readable {
     }
   }
   const stream: Readable = Readable.from(watched(), { objectMode: false, highWaterMark: CHUNK_UNITS });
+  let last: NodeJS.Timeout | undefined;
+  const end = () => {
+    last = setTimeout(() => stream.destroy(), LAST_WORDS_MS);
+  };
+  if (settings.signal.aborted) end();
+  settings.signal.addEventListener('abort', end, { once: true });
   stream.once('close', () => {
     clearTimeout(timer);
+    clearTimeout(last);
+    settings.signal.removeEventListener('abort', end);
     closed.abort();
   });
   return stream;

@@ -102,6 +102,19 @@ function addHooks(app: FastifyInstance, { engine, draining }: HttpDeps, isTls: b
   log.debug({ tls: isTls }, 'the HTTP server is made');
 }
 
+/** Ends connections on which nothing was asked yet: clients open some ahead, and closing waits for them. */
+function endUnused(app: FastifyInstance, isTls: boolean): void {
+  const unused = new Set<Socket>();
+  app.server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
+    unused.add(socket);
+    socket.once('close', () => unused.delete(socket));
+  });
+  app.server.on('request', ({ socket }: { socket: Socket }) => unused.delete(socket));
+  app.addHook('preClose', async () => {
+    for (const socket of unused) socket.destroy();
+  });
+}
+
 function addFailures(app: FastifyInstance, { engine }: HttpDeps, operations: readonly Operation[]): void {
   const fail = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const failure = withTypes(error, request, operations);
@@ -189,6 +202,7 @@ export async function createServer(deps: HttpDeps, settings: HttpSettings): Prom
   ) as FastifyInstance;
   const operations = createOperations(deps);
   addHooks(app, deps, tls !== undefined);
+  endUnused(app, tls !== undefined);
   addFailures(app, deps, operations);
   await addSafety(app, settings, tls !== undefined);
   const tokens = new Tokens({ tokens: deps.engine.store.tokens, clock: deps.engine.clock });

@@ -13,7 +13,7 @@ import { flag, listSchema, wholeNumber } from '../schemas/common.js';
 import { eventsPageSchema } from '../schemas/events.js';
 
 /** Entries that are looked at for one page, at most, whatever the filter passes over. */
-const LOOKED_AT = 5000;
+const LOOKED_AT = 20_000;
 const STEP = 500;
 
 const querySchema = z.strictObject({
@@ -30,6 +30,9 @@ const querySchema = z.strictObject({
   limit: wholeNumber(1, 1000).optional().describe('Events of a page, at most; default 100'),
 });
 type Query = z.output<typeof querySchema>;
+
+const wantedBy = ({ type, batch, plan, evaluation }: Query) =>
+  eventFilter({ types: type, batch, plan, evaluation });
 
 function checkTypes({ type }: Query): void {
   const problems: Problem[] = typeProblems(type ?? [], 'type');
@@ -52,7 +55,7 @@ async function placeOf(outbox: Outbox, call: Call<unknown, Query>, isStream: boo
 
 async function pageOf(outbox: Outbox, { cursor: begin, gap }: Place, query: Query) {
   const { limit = 100 } = query;
-  const wants = eventFilter({ ...query, types: query.type });
+  const wants = wantedBy(query);
   const events: unknown[] = [];
   let cursor = begin;
   let looked = 0;
@@ -100,7 +103,7 @@ export function eventOperations(deps: HttpDeps): Operation[] {
         log.warn({ err: { message: error.message } }, 'event streams wait for the outbox'),
       );
       const place = await placeOf(store.outbox, call, true);
-      const wants = eventFilter({ ...call.query, types: call.query.type });
+      const wants = wantedBy(call.query);
       const signal = AbortSignal.any([call.signal, deps.draining]);
       const stream = eventStream({ hub, wants, ...place, signal, times: STREAM_TIMES });
       stream.once('close', release);
@@ -109,6 +112,8 @@ export function eventOperations(deps: HttpDeps): Operation[] {
         .header('content-type', 'text/event-stream; charset=utf-8')
         .header('cache-control', 'no-store')
         .header('x-accel-buffering', 'no')
+        // When a stream ends the server drains, or the client is to begin anew: nothing more comes on it.
+        .header('connection', 'close')
         .send(stream);
       return 'sent';
     } catch (error) {
