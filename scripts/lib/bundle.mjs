@@ -23,6 +23,9 @@ const PACKAGES = [
   'rabbitmq-client',
   'mqtt',
   'jsonata',
+  // CommonJS, of which a bundle's `import()` finds the default alone.
+  'ipaddr.js',
+  'standardwebhooks',
 ];
 
 /** What CommonJS takes for granted. */

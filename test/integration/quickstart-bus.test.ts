@@ -18,14 +18,21 @@ const blocks = [...page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, langua
 class PageShell {
   readonly #bash: ChildProcess;
   #output = '';
+  #wake = () => {};
 
   constructor(folder: string) {
     const env: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1' };
     for (const name of ['REDIS_URL', 'VITEST', 'NODE_ENV', 'SLUICE_ACTOR', 'SLUICE_CONFIG']) delete env[name];
-    this.#bash = spawn('bash', ['--noprofile', '--norc', '-s'], { cwd: folder, env, stdio: 'pipe' });
+    this.#bash = spawn('bash', ['--noprofile', '--norc', '-s'], {
+      cwd: folder,
+      env,
+      stdio: 'pipe',
+      detached: true,
+    });
     for (const stream of [this.#bash.stdout, this.#bash.stderr])
       stream?.on('data', (piece: Buffer) => {
         this.#output += piece;
+        this.#wake();
       });
   }
 
@@ -42,17 +49,20 @@ class PageShell {
     const until = Date.now() + ms;
     while (!fits(this.#output)) {
       if (Date.now() > until) throw new Error(`it did not come; the output is\n${this.#output}`);
-      await Promise.race([
-        once(this.#bash.stdout as NodeJS.ReadableStream, 'data'),
-        once(this.#bash.stderr as NodeJS.ReadableStream, 'data'),
-        new Promise((resolve) => setTimeout(resolve, 200)),
-      ]);
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        setTimeout(resolve, 1000).unref();
+      });
     }
   }
 
+  /** Ends the shell, and with it all that the page has started. */
   async end(): Promise<void> {
-    const gone = once(this.#bash, 'exit');
+    const gone = once(this.#bash, 'exit').then(() => true);
     this.type('kill %1 %2 %3 %4 2> /dev/null; wait; exit');
+    const late = new Promise<false>((resolve) => setTimeout(() => resolve(false), 20_000).unref());
+    if (await Promise.race([gone, late])) return;
+    process.kill(-(this.#bash.pid as number), 'SIGKILL');
     await gone;
   }
 }
