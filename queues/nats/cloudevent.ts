@@ -1,4 +1,5 @@
 import type { IncomingMessage } from '../../src/ports/source.js';
+import type { Content } from '../buses/content.js';
 
 /** Content type of a CloudEvent that is the whole message. */
 export const STRUCTURED = 'application/cloudevents+json';
@@ -22,14 +23,12 @@ function unescapeHeader(value: string): string {
   }
 }
 
-/** A CloudEvent in binary mode: its attributes as headers, its data as the body. */
-export function toBinary(json: string): { headers: [name: string, value: string][]; body: string } {
-  const { data, ...attributes } = JSON.parse(json) as Record<string, unknown>;
-  const headers = Object.entries(attributes).map(([name, value]): [string, string] => [
-    PREFIX + name,
-    escapeHeader(String(value)),
-  ]);
-  return { headers, body: data === undefined ? '' : JSON.stringify(data) };
+/** The headers of a message: in binary mode all attributes, and the content type of the data among them. */
+export function headersOf({ contentType, attributes }: Content): [name: string, value: string][] {
+  const isBinary = Object.keys(attributes).length > 0;
+  if (!isBinary) return contentType === undefined ? [] : [['content-type', contentType]];
+  const all = { ...attributes, ...(contentType === undefined ? {} : { datacontenttype: contentType }) };
+  return Object.entries(all).map(([name, value]) => [PREFIX + name, escapeHeader(value)]);
 }
 
 /**

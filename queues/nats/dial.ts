@@ -2,6 +2,7 @@ import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
 import type { ConnectionOptions as ClientOptions, NatsConnection, TlsOptions } from '@nats-io/transport-node';
 import type { SecretReader, Tls } from '../../src/core/secret.js';
+import { readLogin } from '../buses/login.js';
 import { greetingServers } from './greeting.js';
 import type { ConnectionOptions } from './options.js';
 
@@ -27,14 +28,15 @@ const PING_MS = 5_000;
 type Login = Pick<ClientOptions, 'user' | 'pass' | 'token' | 'authenticator'>;
 
 /** Secrets are read at each dial, so that they can be rotated. */
-async function login({ user, password, token, nkey, creds, secret }: NatsPlace): Promise<Login> {
+async function login(place: NatsPlace): Promise<Login> {
   const { credsAuthenticator, nkeyAuthenticator } = await import('@nats-io/transport-node');
+  const { token, nkey, creds, secret } = place;
   if (token !== undefined) return { token: await secret(token) };
   if (nkey !== undefined)
     return { authenticator: nkeyAuthenticator(Buffer.from((await secret(nkey)).trim())) };
   if (creds !== undefined) return { authenticator: credsAuthenticator(Buffer.from(await secret(creds))) };
-  if (user !== undefined && password !== undefined) return { user, pass: await secret(password) };
-  return {};
+  const { user, password } = await readLogin(place, secret);
+  return user === undefined || password === undefined ? {} : { user, pass: password };
 }
 
 /** The client compares certificates of servers that are given by address with `localhost`. */

@@ -2,7 +2,8 @@ import type { MsgHdrs } from '@nats-io/transport-node';
 import { z } from 'zod';
 import type { DeliveryFailure, OutgoingEvent, Sink } from '../../src/ports/sink.js';
 import { defineSink } from '../../src/ports/sink.js';
-import { STRUCTURED, toBinary } from '../nats/cloudevent.js';
+import { contentOf, modeSchema } from '../buses/content.js';
+import { headersOf } from '../nats/cloudevent.js';
 import { StandingConnection } from '../nats/connection.js';
 import type { NatsLink } from '../nats/dial.js';
 import { connectionOptions, loginProblems, natsName } from '../nats/options.js';
@@ -12,6 +13,8 @@ import { failureOf, isMissing, isNoResponders, natsReason } from '../nats/troubl
 
 /** Publications without an answer, at most: what is behind one that fails is not sent. */
 const IN_FLIGHT = 32;
+/** Longest wait for a connection. */
+const LONGEST_WAIT_MS = 15_000;
 /** A delivery answers within a minute. */
 const DEADLINE_MS = 45_000;
 
@@ -21,10 +24,7 @@ const options = z
     stream: natsName
       .optional()
       .describe('Stream; made when it is missing, without limits. Default: the one that takes the subject'),
-    mode: z
-      .enum(['structured', 'binary'])
-      .default('structured')
-      .describe('binary: attributes of the CloudEvent as ce- headers, its data as the message'),
+    mode: modeSchema,
   })
   .superRefine((given, context) =>
     loginProblems(given, (path, message) => context.addIssue({ code: 'custom', path: [path], message })),
@@ -52,7 +52,7 @@ class NatsSink implements Sink {
     const { ended, release } = untilAborted(ends);
     try {
       // A try may take a timeout for the greeting and one for the login.
-      const waitMs = 2 * this.#options.timeout + 500;
+      const waitMs = Math.min(2 * this.#options.timeout + 500, LONGEST_WAIT_MS);
       const link = await Promise.race([this.#connection.link(waitMs), ended]);
       await Promise.race([this.#streamReady(link), ended]);
       return await this.#publishAll(link, events, ended);
@@ -109,20 +109,12 @@ class NatsSink implements Sink {
     }
   }
 
-  async #message({ json, projected }: OutgoingEvent): Promise<{ headers: MsgHdrs; body: string }> {
+  async #message(event: OutgoingEvent): Promise<{ headers: MsgHdrs; body: Uint8Array }> {
     const { headers: make } = await import('@nats-io/transport-node');
+    const content = contentOf(event, this.#options.mode);
     const headers = make();
-    if (projected !== undefined) {
-      headers.set('content-type', 'application/json');
-      return { headers, body: projected };
-    }
-    if (this.#options.mode === 'structured') {
-      headers.set('content-type', STRUCTURED);
-      return { headers, body: json };
-    }
-    const binary = toBinary(json);
-    for (const [name, value] of binary.headers) headers.set(name, value);
-    return { headers, body: binary.body };
+    for (const [name, value] of headersOf(content)) headers.set(name, value);
+    return { headers, body: content.body };
   }
 
   /** Looks for the stream once for each connection, and again when nobody takes the subject. */

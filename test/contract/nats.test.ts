@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type JetStreamManager, type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { connect, type NatsConnection, nkeys } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readSecret } from '../../queues/secrets.js';
 import { nats as sinkKind } from '../../queues/sinks/nats.js';
@@ -200,6 +200,35 @@ describe('the sink nats on a server with users', () => {
     expect(failures).toEqual([
       { id: denied.id, kind: 'refused', reason: 'publishing to users.plan.failed is not allowed' },
     ]);
+  });
+});
+
+describe('the sink nats on a server with nkeys', () => {
+  it('logs in by a seed, and does not show one that is none', async () => {
+    const pair = nkeys.createUser();
+    const seed = Buffer.from(pair.getSeed()).toString();
+    const keyed = await startNats({
+      config: `authorization { users: [ { nkey: ${pair.getPublicKey()} } ] }`,
+    });
+    closing.push(() => keyed.stop());
+    const file = join(folder, 'seed');
+    const broken = `${seed.slice(0, -4)}AAAA`;
+    await writeFile(file, broken);
+    const sink = await sinkOn('keys.x', { stream: 'KEYS', nkey: { file } }, keyed.place);
+    const [failure] = await sink.deliver([testEvent(1)]);
+    expect(failure?.kind).toBe('away');
+    await writeFile(file, seed);
+    await deliverAtLast(sink, [testEvent(1)]);
+    expect(JSON.stringify([failure, told()])).not.toContain(seed.slice(0, 20));
+  });
+
+  it('says that a file of credentials holds none', async () => {
+    const file = join(folder, 'creds');
+    await writeFile(file, 'secret-rubbish');
+    const sink = await sinkOn('keys.x', { creds: { file } });
+    const [failure] = await sink.deliver([testEvent(1)]);
+    expect(failure).toMatchObject({ kind: 'away', reason: expect.stringMatching(/credentials/) });
+    expect(failure?.reason).not.toContain('secret-rubbish');
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { escapeHeader, readHeaders, toBinary } from '../../../../queues/nats/cloudevent.js';
+import { contentOf } from '../../../../queues/buses/content.js';
+import { escapeHeader, headersOf, readHeaders } from '../../../../queues/nats/cloudevent.js';
 import { coveringSubject, fillSubject, templateProblem } from '../../../../queues/nats/subject.js';
 import { parseNatsTarget, subjectProblem } from '../../../../queues/nats/target.js';
 import { failureOf, natsReason } from '../../../../queues/nats/trouble.js';
@@ -87,12 +88,13 @@ describe('CloudEvents in NATS headers', () => {
   });
 
   it('reads what it writes', () => {
-    const { headers, body } = toBinary(testEvent(1).json);
-    const { attributes, contentType } = readHeaders(headers.map(([name, value]) => [name, [value]]));
+    const content = contentOf(testEvent(1), 'binary');
+    const headers = headersOf(content).map(([name, value]): [string, string[]] => [name, [value]]);
+    const { attributes, contentType } = readHeaders(headers);
     const { data, ...expected } = JSON.parse(testEvent(1).json);
     expect(attributes).toEqual(expected);
     expect(contentType).toBe('application/json');
-    expect(JSON.parse(body)).toEqual(data);
+    expect(JSON.parse(content.body.toString())).toEqual(data);
   });
 
   it.each<[string, [string, string[]][], object]>([
@@ -193,6 +195,8 @@ describe('settings of NATS', () => {
     ['a timeout beyond what a delivery has', sink, { timeout: '1m' }, ['timeout']],
     ['a stream to make without its name', source, { create: true }, ['stream']],
     ['a wait that is no duration', source, { ack_wait: 'soon' }, ['ack_wait']],
+    ['a certificate without its key', sink, { tls: { cert: 'c.pem' } }, ['tls']],
+    ['a user that is a secret', sink, { user: secret, password: secret }, []],
     ['several at once', source, { user: 'u', create: true }, ['password', 'stream']],
   ])('%s', (_, kind, given, paths) => {
     const parsed = kind.options.safeParse(given);
