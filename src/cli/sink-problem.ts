@@ -87,14 +87,15 @@ export async function sinkProblems(sinks: readonly GivenSink[]): Promise<Problem
   return [...all.flat(), ...nameProblems(sinks)];
 }
 
+/** Whether a sink writes to standard output. */
+export const isOfStdout = ({ setting }: GivenSink): boolean => setting.kind === 'stdout';
+
 /** Sinks that write to standard output where something else does; `other` is what. */
 export function stdoutProblems(sinks: readonly GivenSink[], other: string | undefined): Problem[] {
   if (other === undefined) return [];
-  return sinks
-    .filter(({ setting }) => setting.kind === 'stdout')
-    .map(({ path, setting }) => ({
-      path,
-      message: `standard output is taken by ${other}; leave out one of them`,
-      found: shownEndpoint(setting),
-    }));
+  return sinks.filter(isOfStdout).map(({ path, setting }) => ({
+    path,
+    message: `standard output is taken by ${other}; leave out one of them`,
+    found: shownEndpoint(setting),
+  }));
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { PassThrough } from 'node:stream';
+import { PassThrough, type Writable } from 'node:stream';
 import { EvaluationReader } from '../../app/read.js';
 import type { BatchDocument, EvaluationDocument, IndexedEvaluation } from '../../core/document.js';
 import type { DecidedEntry, Store } from '../../ports/store.js';
@@ -48,15 +48,21 @@ export class BatchReports {
     this.#reports = reports;
   }
 
-  /** Throws USAGE or IO when a place cannot be written; nothing is left behind then. */
-  static async open(targets: readonly ReportTarget[], json: boolean): Promise<BatchReports> {
+  /**
+   * `standard` is where a report to `-` goes. Throws USAGE or IO when a place cannot be written; nothing is left behind then.
+   */
+  static async open(
+    targets: readonly ReportTarget[],
+    json: boolean,
+    standard: Writable = process.stdout,
+  ): Promise<BatchReports> {
     const all = [...targets];
     if (!all.some(({ file }) => file === '-')) all.push(standardTarget(json));
     const opened: OpenReport[] = [];
     const problems = new ProblemList();
     try {
       for (const target of all) {
-        const report = await problems.take(() => openReport(target));
+        const report = await problems.take(() => openReport(target, standard));
         if (report !== undefined) opened.push(report);
       }
       problems.throwIfAny('USAGE', 'nothing was judged.');

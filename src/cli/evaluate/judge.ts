@@ -13,6 +13,7 @@ import { createLog, createSentences } from '../log.js';
 import { say } from '../output.js';
 import { findRedis, type RedisPlace } from '../redis.js';
 import { redisTrouble } from '../redis-trouble.js';
+import { isOfStdout, sinksOfSettings } from '../sink-problem.js';
 import { BatchReports } from './batch-reports.js';
 import type { CheckedRuns } from './checked-runs.js';
 import { type Ending, restOf } from './ending.js';
@@ -230,9 +231,15 @@ async function whenLost(job: Job, place: RedisPlace, outage: OutageSentences): P
   );
 }
 
+/** Where the summary goes: not among the events of a sink that writes to standard output. */
+function summaryOf({ settings, config }: Job): NodeJS.WriteStream {
+  const configured = settings.workers === 0 ? [] : sinksOfSettings(config.sinks);
+  return [...settings.sinks, ...configured].some(isOfStdout) ? process.stderr : process.stdout;
+}
+
 /** Judges a checked batch and prints it; answers with the exit code. Throws for what is 2 or 3. */
 export async function judge(job: Job): Promise<number> {
-  const reports = await BatchReports.open(job.settings.reports, job.raw.json === true);
+  const reports = await BatchReports.open(job.settings.reports, job.raw.json === true, summaryOf(job));
   let place: RedisPlace | undefined;
   let engine: Engine | undefined;
   let closeMs = STOP_MS;
