@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Intake } from '../../src/app/intake/intake.js';
-import { intakeOf } from '../../src/compose/intake.js';
+import { Intake } from '../../src/app/intake/intake.js';
+import { evaluationsOf, intakeOf } from '../../src/compose/intake.js';
 import { type Engine, openFleet, openInline } from '../../src/compose.js';
 import { sha256 } from '../../src/core/digest.js';
 import { SluiceError } from '../../src/core/problem.js';
@@ -350,6 +350,43 @@ describe('an error that nobody expected', () => {
     expect(await intake.handle(message, BUS)).toEqual({ kind: 'done' });
     const { letters } = await engine.store.letters.list({ direction: 'in' }, '', 10);
     expect(letters).toMatchObject([{ code: 'INTERNAL', tries: 10 }]);
+    await engine.close();
+  });
+});
+
+describe('what takes longer than a bus may wait', () => {
+  it('is answered when the message comes again, and done once', async () => {
+    const engine = openInline(configWith(), silent);
+    const parts = placeOf(engine);
+    let arrive = (_text: string) => {};
+    let reads = 0;
+    const slow: ReferenceReader = {
+      read() {
+        reads += 1;
+        return new Promise((resolve) => {
+          arrive = resolve;
+        });
+      },
+    };
+    const intake = new Intake({
+      store: engine.store,
+      clock: engine.clock,
+      fleet: 'f',
+      evaluations: evaluationsOf(engine, slow),
+      plans: parts.plans,
+      references: slow,
+      maxBytes: 2 ** 20,
+      patienceMs: 30,
+    });
+    const submit = commandEvent('plan.submitted', 'x', { plan: 'p', references: { 'repo/a': REFERENCE } });
+    const later = { kind: 'later', reason: 'it takes longer than it may' };
+    expect(await intake.handle(messageWith(submit), BUS)).toMatchObject({ ...later, afterMs: 250 });
+    expect(await intake.handle(messageWith(submit), BUS)).toMatchObject({ ...later, afterMs: 500 });
+    expect(reads).toBe(1);
+    arrive(SNAPSHOT);
+    await expect.poll(() => intake.handle(messageWith(submit), BUS)).toEqual({ kind: 'done' });
+    const commands = async () => (await engine.store.plans.log('p')).map(({ command }) => command);
+    await expect.poll(commands).toEqual(['submit', 'decided']);
     await engine.close();
   });
 });

@@ -39,13 +39,14 @@ export interface IntakeDeps {
   references: ReferenceReader;
   /** Bytes of a message. */
   maxBytes: number;
+  /** Milliseconds that a bus waits for an answer; default 15,000. What takes longer is answered when it comes again. */
+  patienceMs?: number;
   /** Told of each message or event that is set aside. */
   onSetAside?(letter: DeadLetter): void;
   /** Told of errors that were not expected. */
   onError?(error: Error): void;
 }
 
-/** Milliseconds that a bus waits for an answer; what goes on longer is answered when it comes again. */
 const PATIENCE_MS = 15_000;
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 30_000;
@@ -115,7 +116,7 @@ export class Intake {
       this.#inHand.set(key, work);
     }
     const patience = new AbortController();
-    const late = delay(PATIENCE_MS, undefined, { signal: patience.signal }).then(
+    const late = delay(this.#deps.patienceMs ?? PATIENCE_MS, undefined, { signal: patience.signal }).then(
       () => this.#later(key, 'it takes longer than it may'),
       () => new Promise<never>(() => {}),
     );
