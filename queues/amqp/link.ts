@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { Socket } from 'node:net';
 import type { Channel, Connection } from 'rabbitmq-client';
 import type { SecretReader } from '../../src/core/secret.js';
 import { type Login, type LoginOptions, readLogin, readTls, withoutLogin } from '../buses/login.js';
@@ -26,7 +27,6 @@ export class AmqpLink {
   readonly #login: Login;
   readonly #lost = new AbortController();
   readonly #channels = new Set<Channel>();
-  #blocked: string | undefined;
 
   constructor(connection: Connection, login: Login) {
     this.#connection = connection;
@@ -34,12 +34,8 @@ export class AmqpLink {
     // One for each message under way.
     setMaxListeners(0, this.#lost.signal);
     connection.on('error', (error: Error) => this.#fail(error));
-    connection.on('connection.blocked', (reason) => {
-      this.#blocked = reason;
-    });
-    connection.on('connection.unblocked', () => {
-      this.#blocked = undefined;
-    });
+    // What is published now would wait in memory for as long as the alarm of the broker lasts.
+    connection.on('connection.blocked', (reason) => this.end(`the broker takes no messages now: ${reason}`));
   }
 
   /** Raised when the connection is lost or ended; its reason is an Error. */
@@ -49,11 +45,6 @@ export class AmqpLink {
 
   get isOpen(): boolean {
     return !this.#lost.signal.aborted;
-  }
-
-  /** Why the broker takes no messages now; undefined: it takes them. */
-  get blocked(): string | undefined {
-    return this.#blocked;
   }
 
   /** An error of the client as it may be shown. */
@@ -99,6 +90,20 @@ export class AmqpLink {
   }
 }
 
+/**
+ * The client reads frames of any size that a server names: what is no broker would fill the memory, or
+ * end the process by a size that no stream can read.
+ */
+function refuseHugeFrames(connection: Connection): void {
+  const { _socket: socket } = connection as unknown as { _socket: Socket };
+  const read = socket.read.bind(socket);
+  socket.read = (bytes?: number) => {
+    if (bytes === undefined || bytes <= FRAME_BYTES) return read(bytes);
+    socket.destroy(new Error('the server does not speak AMQP, or sends frames that are too large'));
+    return null;
+  };
+}
+
 /** Connects once. Throws why it cannot. */
 export async function dialAmqp(place: AmqpPlace, ended?: AbortSignal): Promise<AmqpLink> {
   const { target, options, label, secret } = place;
@@ -120,6 +125,7 @@ export async function dialAmqp(place: AmqpPlace, ended?: AbortSignal): Promise<A
     frameMax: FRAME_BYTES,
     noDelay: true,
   });
+  refuseHugeFrames(connection);
   const link = new AmqpLink(connection, login);
   const stop = () => link.end();
   ended?.addEventListener('abort', stop);

@@ -61,8 +61,6 @@ export class AmqpSession implements Session {
     const routingKey = fillTemplate(routing_key, event);
     if (!isShort(routingKey)) throw new Refused('its routing key has more than 255 bytes', { isFinal: true });
     if (!isShort(event.id)) throw new Refused('its id has more than 255 bytes', { isFinal: true });
-    if (this.#link.blocked !== undefined)
-      throw new Error(`the broker takes no messages now: ${this.#link.blocked}`);
     const { body, contentType, attributes } = contentOf(event, mode);
     const headers = Object.entries(attributes).map(([name, value]) => [`${PREFIX}${name}`, value]);
     const envelope = {

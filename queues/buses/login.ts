@@ -40,7 +40,10 @@ export function loginProblem({ user, password, tls }: LoginOptions, isTls: boole
 }
 
 /** Reads user and password at each connection, so that they can be rotated. */
-export async function readLogin({ user, password }: LoginOptions, secret: SecretReader): Promise<Login> {
+export async function readLogin(
+  { user, password }: Pick<LoginOptions, 'user' | 'password'>,
+  secret: SecretReader,
+): Promise<Login> {
   return {
     ...(user === undefined ? {} : { user: typeof user === 'string' ? user : await secret(user) }),
     ...(password === undefined ? {} : { password: await secret(password) }),

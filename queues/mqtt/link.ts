@@ -48,7 +48,8 @@ export class MqttLink {
     // One for each message under way.
     setMaxListeners(0, this.#lost.signal);
     client.on('error', (error: Error & { code?: unknown }) => {
-      this.#reason ??= new LinkLost(this.#told(error));
+      // After packets that it cannot read the client would go on waiting.
+      this.end(this.#told(error));
     });
     client.on('disconnect', ({ reasonCode }) => {
       this.#reason ??= new LinkLost(`the broker ended the connection: ${reasonOf(reasonCode)}`, reasonCode);
