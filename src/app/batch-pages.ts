@@ -48,7 +48,7 @@ function decode(cursor: string): Place {
   if (isPair(t) && isList && (c === undefined || isPair(c))) {
     return { told: t, open: o as string[], chunk: c && { firstIndex: c[0], id: c[1] } };
   }
-  const problem = { path: 'query.cursor', message: 'is not a cursor that a page came with' };
+  const problem = { path: 'cursor', message: 'is not a cursor that a page came with' };
   throw new SluiceError('INVALID_REQUEST', 'The cursor cannot be used.', [problem]);
 }
 
@@ -133,6 +133,9 @@ export async function evaluationPage(
   const last = evaluations.at(-1);
   const isMore = waiting.length > 0 || (await chunks.next()) !== undefined;
   if (last === undefined || !isMore) return { evaluations, cursor: null };
-  const open = [...new Set(waiting.map(({ chunk }) => chunk))].slice(0, MOST_OPEN);
+  const open = [...new Set(waiting.map(({ chunk }) => chunk))];
+  // Too many to name: all chunks are looked through again for what lies behind the last one told.
+  if (open.length > MOST_OPEN)
+    return { evaluations, cursor: encode({ told: [last.index, last.id], open: [], chunk: undefined }) };
   return { evaluations, cursor: encode({ told: [last.index, last.id], open, chunk: chunks.taken }) };
 }

@@ -32,8 +32,10 @@ export function unknownRoute(routes: readonly Route[], method: string, path: str
     return new HttpProblem('METHOD_NOT_ALLOWED', message, { headers: { allow: methods.join(', ') } });
   }
   const request = segmentsOf(path);
-  const byFilled = new Map(routes.map((route) => [filled(route.path, request), route.path]));
-  const meant = nearestName(path, [...byFilled.keys()]);
+  // Names with a slash are compared part by part; of a path all parts count alike.
+  const plain = (text: string) => text.replaceAll('/', ' ');
+  const byFilled = new Map(routes.map((route) => [plain(filled(route.path, request)), route.path]));
+  const meant = nearestName(plain(path), [...byFilled.keys()]);
   const nearest = meant === undefined ? {} : { nearest: byFilled.get(meant) ?? meant };
   const problem = { path: '', message: 'no operation has this path', found: show(path), ...nearest };
   return new SluiceError('NOT_FOUND', `There is nothing at ${show(path)}.`, [problem]);

@@ -1,9 +1,8 @@
-import { sha256 } from '../../core/digest.js';
-import { canonicalJson, isPlainObject } from '../../core/json.js';
+import { isPlainObject } from '../../core/json.js';
 import { nearestName, type Problem, SluiceError, show } from '../../core/problem.js';
-import { MOST_BUNDLE_BYTES, MOST_BUNDLE_FILES, missingFiles } from '../../core/scenario/bundle.js';
-import { loadScenario, neededFiles, sealScenario } from '../../core/scenario/load.js';
+import { loadScenario } from '../../core/scenario/load.js';
 import type { ScenarioWithBundle } from '../opening.js';
+import { withFiles } from './given.js';
 
 /** Scenarios of one batch. */
 const MOST_SCENARIOS = 1000;
@@ -25,22 +24,6 @@ function givenScenarios(scenarios: readonly unknown[] | Readonly<Record<string, 
   }));
 }
 
-function bundleOf(files: Readonly<Record<string, string>>): { digest: string; json: string } {
-  const entries = Object.entries(files).map(([name, text]) => [name, Buffer.from(text).toString('base64')]);
-  const json = canonicalJson({ files: Object.fromEntries(entries) });
-  return { digest: sha256(json), json };
-}
-
-function tooMuch(path: string, files: Readonly<Record<string, string>>): Problem[] {
-  const count = Object.keys(files).length;
-  const bytes = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-  const mebibytes = MOST_BUNDLE_BYTES / 2 ** 20;
-  return [
-    ...(count > MOST_BUNDLE_FILES ? [{ path, message: `must be at most ${MOST_BUNDLE_FILES} files` }] : []),
-    ...(bytes > MOST_BUNDLE_BYTES ? [{ path, message: `must be at most ${mebibytes} MiB` }] : []),
-  ];
-}
-
 function load(
   { path, defaultKey, content }: Given,
   files: Readonly<Record<string, Record<string, string>>>,
@@ -60,14 +43,10 @@ function load(
   if (!read.ok) return { problems: read.problems.map(inside) };
   const { scenario } = read;
   const own = Object.hasOwn(files, scenario.key) ? (files[scenario.key] ?? {}) : {};
-  const needed = neededFiles(scenario);
-  if (needed.length === 0) return { loaded: { scenario: sealScenario(scenario) } };
-  const names = new Set(Object.keys(own));
-  const missing = missingFiles(needed, names, 'is not among the files of this scenario').map(inside);
-  const problems = [...missing, ...tooMuch(`files.${scenario.key}`, own)];
-  if (problems.length > 0) return { problems };
-  const bundle = bundleOf(own);
-  return { loaded: { scenario: sealScenario(scenario, bundle.digest), bundle } };
+  const problems: Problem[] = [];
+  const at = { scenario: path, files: `files.${scenario.key}` };
+  const loaded = withFiles(scenario, own, problems, at);
+  return problems.length > 0 ? { problems } : { loaded };
 }
 
 /**

@@ -78,11 +78,11 @@ function readScenario(
 type Files = Record<string, string>;
 
 /** The files of a request by their plain paths; what is wrong with them goes to `problems`. */
-function plainFiles(files: Files, problems: Problem[]): Map<string, string> {
+function plainFiles(files: Files, problems: Problem[], filesPath = 'files'): Map<string, string> {
   const found = new Map<string, string>();
   let bytes = 0;
   for (const [path, text] of Object.entries(files)) {
-    const at = `files[${JSON.stringify(path)}]`;
+    const at = `${filesPath}[${JSON.stringify(path)}]`;
     const message = bundlePathProblem(path);
     if (message !== undefined) problems.push({ path: at, message });
     else if (found.has(normalBundlePath(path)))
@@ -91,23 +91,31 @@ function plainFiles(files: Files, problems: Problem[]): Map<string, string> {
     bytes += Buffer.byteLength(text);
   }
   if (found.size > MOST_BUNDLE_FILES)
-    problems.push({ path: 'files', message: `holds ${found.size} files; ${MOST_BUNDLE_FILES} are allowed` });
+    problems.push({
+      path: filesPath,
+      message: `holds ${found.size} files; ${MOST_BUNDLE_FILES} are allowed`,
+    });
   if (bytes > MOST_BUNDLE_BYTES)
-    problems.push({ path: 'files', message: `holds ${bytes} bytes; ${MOST_BUNDLE_BYTES} are allowed` });
+    problems.push({ path: filesPath, message: `holds ${bytes} bytes; ${MOST_BUNDLE_BYTES} are allowed` });
   return found;
 }
 
-/** The scenario with the files that its rules need. */
-function withFiles(source: ScenarioSource, given: Files, problems: Problem[]): ScenarioWithBundle {
+/** The scenario with the files that its rules need; `at`: where both stand in the request. */
+export function withFiles(
+  source: ScenarioSource,
+  given: Files,
+  problems: Problem[],
+  at = { scenario: 'scenario', files: 'files' },
+): ScenarioWithBundle {
   const needed = neededFiles(source);
-  const files = plainFiles(given, problems);
+  const files = plainFiles(given, problems, at.files);
   if (needed.length === 0) {
     if (files.size > 0)
-      problems.push({ path: 'files', message: 'no rule of the scenario needs files; give none' });
+      problems.push({ path: at.files, message: 'no rule of the scenario needs files; give none' });
     return { scenario: sealScenario(source) };
   }
   const missing = missingFiles(needed, new Set(files.keys()), 'is not among the files of the request');
-  problems.push(...missing.map((each) => ({ ...each, path: joinPath('scenario', each.path) })));
+  problems.push(...missing.map((each) => ({ ...each, path: joinPath(at.scenario, each.path) })));
   const entries = [...files].map(([path, text]) => [path, Buffer.from(text).toString('base64')]);
   const json = canonicalJson({ files: Object.fromEntries(entries) });
   const bundle = { digest: sha256(json), json };

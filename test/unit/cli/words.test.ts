@@ -199,8 +199,8 @@ describe('small words', () => {
     expect(isOfBatch('B')(event)).toBe(false);
   });
 
-  it.each(Object.keys(SCHEMAS))('has a JSON Schema of %s with properties', (name) => {
-    expect(JSON.stringify(SCHEMAS[name]?.create())).toContain('"properties"');
+  it.each(Object.keys(SCHEMAS))('has a JSON Schema of %s with properties', async (name) => {
+    expect(JSON.stringify(await SCHEMAS[name]?.create())).toContain('"properties"');
   });
 });
 
