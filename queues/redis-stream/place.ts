@@ -1,18 +1,15 @@
-import { readFile } from 'node:fs/promises';
 import type { ConnectionOptions } from 'node:tls';
 import { z } from 'zod';
-import { type Problem, SluiceError } from '../../src/core/problem.js';
+import type { Problem } from '../../src/core/problem.js';
 import { redisUrlProblem, withoutPassword } from '../../src/core/redis-url.js';
-import { type SecretReader, secretSchema, type Tls, tlsSchema } from '../../src/core/secret.js';
+import type { SecretReader } from '../../src/core/secret.js';
+import { loginOptions, readLogin, readTls } from '../buses/login.js';
 
 export const REDIS_STREAM_TARGET = 'KEY (on the fleet’s Redis) or redis://HOST:PORT#KEY';
 
+const { user, password, tls } = loginOptions;
 /** How a stream that is not on the fleet's own Redis is reached. */
-export const redisLoginOptions = {
-  username: z.string().min(1).optional().describe('User of Redis; goes with password'),
-  password: secretSchema.optional(),
-  tls: tlsSchema.optional().describe('Certificates of a rediss:// connection'),
-};
+export const redisLoginOptions = { user, password, tls };
 const loginSchema = z.strictObject(redisLoginOptions);
 export type RedisLogin = z.output<typeof loginSchema>;
 
@@ -27,12 +24,12 @@ export function streamPlace(target: string): { url?: string; key: string } {
 /** What is wrong with a target and how it is reached. */
 export function streamPlaceProblem(
   target: string,
-  { username, password, tls }: RedisLogin,
+  { user, password, tls }: RedisLogin,
 ): Omit<Problem, 'path'> | undefined {
   const { url, key } = streamPlace(target);
   const found = `redis-stream=${withoutPassword(target)}`;
   if (url === undefined) {
-    const isOwn = username === undefined && password === undefined && tls === undefined;
+    const isOwn = user === undefined && password === undefined && tls === undefined;
     return isOwn
       ? undefined
       : { message: 'is on the fleet’s Redis, which has credentials of its own', found };
@@ -46,20 +43,9 @@ export function streamPlaceProblem(
   }
   if (tls !== undefined && !url.startsWith('rediss:'))
     return { message: 'has certificates but no TLS; write rediss://HOST:PORT#KEY', found };
-  if (username !== undefined && password === undefined)
-    return { message: 'has a username without its password', found };
+  if (user !== undefined && password === undefined)
+    return { message: 'has a user without its password', found };
   return undefined;
-}
-
-async function certificates({ ca, cert, key }: Tls): Promise<ConnectionOptions> {
-  const read = async (name: string, file: string | undefined) => {
-    if (file === undefined) return {};
-    const content = await readFile(file).catch((error: Error) => {
-      throw new SluiceError('USAGE', `The file of tls.${name} cannot be read: ${error.message}`);
-    });
-    return { [name]: content };
-  };
-  return { ...(await read('ca', ca)), ...(await read('cert', cert)), ...(await read('key', key)) };
 }
 
 interface LoginSettings {
@@ -68,11 +54,12 @@ interface LoginSettings {
   tls?: ConnectionOptions;
 }
 
-/** Credentials and certificates as ioredis takes them. Throws SECRET_MISSING or USAGE. */
+/** Credentials and certificates as ioredis takes them. Throws SECRET_MISSING. */
 export async function redisLogin(given: RedisLogin, secret: SecretReader): Promise<LoginSettings> {
+  const login = await readLogin(given, secret);
   return {
-    ...(given.username === undefined ? {} : { username: given.username }),
-    ...(given.password === undefined ? {} : { password: await secret(given.password) }),
-    ...(given.tls === undefined ? {} : { tls: await certificates(given.tls) }),
+    ...(login.user === undefined ? {} : { username: login.user }),
+    ...(login.password === undefined ? {} : { password: login.password }),
+    ...(given.tls === undefined ? {} : { tls: await readTls(given.tls) }),
   };
 }

@@ -213,11 +213,11 @@ describe('the source redis-stream', () => {
 describe('settings of the source redis-stream', () => {
   it.each([
     ['commands', {}, undefined],
-    ['redis://h:1#k', { username: 'u', password: { env: 'X' } }, undefined],
-    ['commands', { username: 'u' }, /credentials of its own/],
+    ['redis://h:1#k', { user: 'u', password: { env: 'X' } }, undefined],
+    ['commands', { user: 'u' }, /credentials of its own/],
     ['redis://h:1', {}, /lacks the key/],
     ['redis://u:hunter2@h:1', {}, /lacks the key/],
-    ['redis://h:1#k', { username: 'u' }, /without its password/],
+    ['redis://h:1#k', { user: 'u' }, /without its password/],
     ['redis://h:1#k', { tls: {} }, /no TLS/],
     ['http://h:1#k', {}, /no Redis URL/],
   ])('judges %s %j', (target, given, message) => {

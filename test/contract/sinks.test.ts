@@ -35,7 +35,7 @@ async function redisServer(): Promise<SinkServer> {
   await setUser();
   return {
     target: `${redis.url}#events`,
-    options: { username: USER, password: { env: VARIABLE } },
+    options: { user: USER, password: { env: VARIABLE } },
     received: () => entriesOf(redis.url, 'events'),
     kill: () => redis.kill(),
     async restart() {
@@ -101,7 +101,7 @@ describe('the sink redis-stream', () => {
 
   it('is away while its password is wrong, and does not say which it was', async () => {
     process.env.SLUICE_TEST_WRONG = 'not-the-password';
-    const options = { username: 'nobody', password: { env: 'SLUICE_TEST_WRONG' } };
+    const options = { user: 'nobody', password: { env: 'SLUICE_TEST_WRONG' } };
     const errors: Error[] = [];
     const sink = await openSink(redisStream, { target: `${redis.url}#k`, options }, errors);
     const failures = await attempt(sink, testEvents(2));
