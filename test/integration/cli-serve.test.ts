@@ -1,9 +1,10 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { EXAMPLE_RUN, EXAMPLE_SCENARIO } from '../../src/http/operations/examples.js';
 import { makeCertificate } from '../support/certificate.js';
@@ -44,6 +45,7 @@ async function start(...args: string[]) {
   const announced = JSON.parse(String(line)) as { url: string; [key: string]: unknown };
   return {
     announced,
+    pid: child.pid,
     end: () => {
       child.kill('SIGTERM');
       return exit;
@@ -112,6 +114,39 @@ describe('sluice serve', () => {
     expect(answer.exitCode).toBe(2);
     const { error } = JSON.parse(answer.stdout) as { error: { problems: { path: string }[] } };
     expect(error.problems.map(({ path }) => path).sort()).toEqual(['--listen', '--source']);
+  });
+});
+
+/** Most memory that a process had so far, in MiB; Linux alone tells it. */
+async function peakOf(pid: number | undefined): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
+}
+
+describe('a large upload', () => {
+  it.runIf(process.platform === 'linux')('is taken in constant memory', async () => {
+    const server = await start('serve', ...place('large'), '--listen', '127.0.0.1:0');
+    const { url } = server.announced;
+    const headers = bearer(await makeToken('large', 'submit'));
+    const scenarios = JSON.stringify({ scenarios: [EXAMPLE_SCENARIO] });
+    await fetch(`${url}/v1/batches/b`, { method: 'PUT', headers, body: scenarios });
+    const plan = 'x'.repeat(256 * 1024);
+    // Broken at its end, so that all of it is read and kept, and none of it judged.
+    const lines = function* () {
+      for (let n = 0; n < 2400; n += 1) yield `{"id":"r${n}","job":{"plan":"${plan}"}}\n`;
+      yield 'broken\n';
+    };
+    const before = await peakOf(server.pid);
+    const response = await fetch(`${url}/v1/batches/b/runs`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/x-ndjson' },
+      body: Readable.toWeb(Readable.from(lines(), { objectMode: false })) as ReadableStream,
+      duplex: 'half',
+    } as RequestInit);
+    expect(response.status).toBe(422);
+    expect(await response.json()).toMatchObject({ problems: [{ line: 2401 }] });
+    expect((await peakOf(server.pid)) - before).toBeLessThan(250);
+    expect((await server.end()).exitCode).toBe(0);
   });
 });
 

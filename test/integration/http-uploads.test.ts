@@ -304,29 +304,3 @@ describe('a full disk', () => {
     }
   });
 });
-
-describe('a large upload', () => {
-  it('is taken in constant memory', async () => {
-    await openBatch('m1');
-    const text = 'x'.repeat(64 * 1024);
-    const resident = () => process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed;
-    const before = resident();
-    let most = 0;
-    const timer = setInterval(() => {
-      most = Math.max(most, resident() - before);
-    }, 20);
-    // Broken at its end, so that all of it is read and kept, and none of it judged.
-    const lines = function* () {
-      for (let n = 0; n < 4000; n += 1) yield `${JSON.stringify({ id: `r${n}`, job: { plan: text } })}\n`;
-      yield 'broken\n';
-    };
-    try {
-      const { status: code, body } = await upload('m1', lines());
-      expect(code).toBe(422);
-      expect(body.problems.map(({ line: at }) => at)).toEqual([4001]);
-    } finally {
-      clearInterval(timer);
-    }
-    expect(most).toBeLessThan(150 * 2 ** 20);
-  });
-});
