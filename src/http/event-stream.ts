@@ -103,7 +103,17 @@ export function eventStream(settings: StreamSettings): Readable {
       clearTimeout(timer);
     }
   }
-  const stream: Readable = Readable.from(watched(), { objectMode: false, highWaterMark: CHUNK_UNITS });
+  const texts = watched();
+  const source: AsyncIterableIterator<string> = {
+    [Symbol.asyncIterator]: () => source,
+    next: () => texts.next(),
+    return() {
+      // What waits for news would end only when they come.
+      closed.abort();
+      return texts.return(undefined);
+    },
+  };
+  const stream: Readable = Readable.from(source, { objectMode: false, highWaterMark: CHUNK_UNITS });
   let last: NodeJS.Timeout | undefined;
   const end = () => {
     last = setTimeout(() => stream.destroy(), LAST_WORDS_MS);
@@ -114,7 +124,6 @@ export function eventStream(settings: StreamSettings): Readable {
     clearTimeout(timer);
     clearTimeout(last);
     settings.signal.removeEventListener('abort', end);
-    closed.abort();
   });
   return stream;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isOutage } from '../app/outage.js';
+import { planDocument } from '../app/plan/documents.js';
 import { PlanRefusedError } from '../app/plan/service.js';
 import { type ErrorCode, type Problem, SluiceError } from '../core/problem.js';
 import { problemSchema as partSchema } from './schemas/common.js';
@@ -127,7 +128,8 @@ function told(error: unknown): Told {
     const { code, message, problems } = error;
     // What these say is about files and settings of the server.
     if (PROBLEMS[code][0] === 500) return { code: 'INTERNAL', detail: INTERNAL_DETAIL };
-    const plan = error instanceof PlanRefusedError && error.plan !== undefined ? { plan: error.plan } : {};
+    const plan =
+      error instanceof PlanRefusedError && error.plan !== undefined ? { plan: planDocument(error.plan) } : {};
     return { code, detail: message, problems, ...plan };
   }
   if (!(error instanceof Error)) return { code: 'INTERNAL', detail: INTERNAL_DETAIL };
