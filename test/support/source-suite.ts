@@ -4,17 +4,9 @@ import { readEndpoint } from '../../queues/endpoints.js';
 import { readSecret } from '../../queues/secrets.js';
 import type { IncomingMessage, Source, SourceKind, Take, Taken } from '../../src/ports/source.js';
 import { type BusServer, untilSo } from './bus-events.js';
+import { eventOf, idOf, type MessageMode, type PublishedEvent, publishedEvents } from './published-events.js';
 
-/** How a CloudEvent stands in a message: as the whole body, or with its attributes beside the data. */
-export type MessageMode = 'structured' | 'binary';
-
-/** A CloudEvent that a test publishes. */
-export interface PublishedEvent {
-  id: string;
-  source: string;
-  type: string;
-  data: Record<string, unknown>;
-}
+export { type MessageMode, type PublishedEvent, structured } from './published-events.js';
 
 /** The bus of a source. */
 export interface SourceServer extends BusServer {
@@ -42,34 +34,6 @@ export interface SourceHarness {
 
 const DONE: Taken = { kind: 'done' };
 const MESSAGES = 1_000;
-
-const publishedEvents = (count: number): PublishedEvent[] =>
-  Array.from({ length: count }, (_, n) => ({
-    id: `message-${String(n).padStart(6, '0')}`,
-    source: '/test/é',
-    type: 'dev.sluice.plan.created.v1',
-    data: { n, text: 'é "quoted" 日本' },
-  }));
-
-/** The whole CloudEvent of a published one, in JSON format. */
-export const structured = ({ id, source, type, data }: PublishedEvent): string =>
-  JSON.stringify({ specversion: '1.0', id, source, type, datacontenttype: 'application/json', data });
-
-const textOf = ({ body }: IncomingMessage) => Buffer.from(body).toString('utf8');
-
-/** The id of a message's CloudEvent, in either mode. */
-const idOf = (message: IncomingMessage): string =>
-  message.attributes.id ?? (JSON.parse(textOf(message)) as { id: string }).id;
-
-/** The CloudEvent that a message carries, in either mode. */
-function eventOf(message: IncomingMessage): PublishedEvent {
-  const isStructured = (message.contentType ?? '').startsWith('application/cloudevents+json');
-  const value = isStructured
-    ? (JSON.parse(textOf(message)) as Record<string, unknown>)
-    : { ...message.attributes, data: JSON.parse(textOf(message)) as unknown };
-  const { id, source, type, data } = value as unknown as PublishedEvent;
-  return { id, source, type, data };
-}
 
 const never = () => new Promise<Taken>(() => {});
 
@@ -126,7 +90,10 @@ export function sourceSuite(name: string, harness: SourceHarness): void {
 
     async function placeWith(events: readonly PublishedEvent[], mode: MessageMode = 'structured') {
       const server = await bus.place(`p${randomBytes(4).toString('hex')}`);
-      if (harness.subscribesFirst) await (await listen(server, never)).close(0);
+      if (harness.subscribesFirst) {
+        await (await listen(server, never)).close(0);
+        open.pop();
+      }
       await server.publish(events, mode);
       return server;
     }

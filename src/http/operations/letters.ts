@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { letterDocument } from '../../app/letter-documents.js';
 import { withLetters } from '../../compose/letters.js';
 import { type Problem, SluiceError } from '../../core/problem.js';
 import { typeProblems } from '../../core/sink-filter.js';
-import type { DeadLetter, LetterFilter } from '../../ports/dead-letters.js';
+import type { LetterFilter } from '../../ports/dead-letters.js';
 import type { HttpDeps } from '../deps.js';
 import { type Operation, operation } from '../operation.js';
 import { pageQuery } from '../pages.js';
@@ -57,10 +58,6 @@ function filterOf({ sink, source, types, code, since, before, ids }: Given): Let
     ...(before === undefined ? {} : { before: Date.parse(before) }),
     ...(ids === undefined ? {} : { ids }),
   };
-}
-
-function letterDocument({ at, ...letter }: DeadLetter): Record<string, unknown> {
-  return { ...letter, set_aside_at: new Date(at).toISOString() };
 }
 
 function listOf(deps: HttpDeps): Operation {

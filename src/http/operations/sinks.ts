@@ -1,21 +1,11 @@
 import { z } from 'zod';
-import { enableSink, listSinks, type SinkReport } from '../../app/sinks.js';
+import { sinkDocument } from '../../app/letter-documents.js';
+import { enableSink, listSinks } from '../../app/sinks.js';
 import type { HttpDeps } from '../deps.js';
 import { type Operation, operation } from '../operation.js';
 import { sinkSchema, sinksSchema } from '../schemas/letters.js';
 
 const paramsSchema = z.strictObject({ sink: z.string().min(1).describe('Name of the sink') });
-
-const isoTime = (ms: number): string => new Date(ms).toISOString();
-
-function sinkDocument({ since, nextTry, deadLetters, ...sink }: SinkReport): Record<string, unknown> {
-  return {
-    ...sink,
-    since: isoTime(since),
-    next_try: nextTry === null ? null : isoTime(nextTry),
-    dead_letters: deadLetters,
-  };
-}
 
 /** Sinks, as their dispatchers found them. */
 export function sinkOperations(deps: HttpDeps): Operation[] {

@@ -3,7 +3,6 @@ import { packsInHand } from '../../../queues/consumers.js';
 import { packOptions } from '../../../queues/job-options.js';
 import { deliveryQueue, flowId, QUEUES, queuePrefix } from '../../../queues/names.js';
 import { decidePayloadSchema, deliverPayloadSchema, packPayloadSchema } from '../../../queues/payloads.js';
-import { parseSink } from '../../../queues/sinks/built-in.js';
 
 describe('names of queues and jobs', () => {
   it('carry no colon, which is BullMQ’s own', () => {
@@ -65,23 +64,5 @@ describe('packsInHand', () => {
     [64, 80, 80],
   ])('packs of %d evaluations, at least %d: %d', (evaluations, least, packs) => {
     expect(packsInHand(evaluations, least)).toBe(packs);
-  });
-});
-
-describe('parseSink', () => {
-  it('splits kind and target at the first equals sign', () => {
-    const { kind, target } = parseSink('ndjson=a=b.ndjson');
-    expect([kind.kind, target]).toEqual(['ndjson', 'a=b.ndjson']);
-  });
-
-  it.each([
-    ['ndjsn=x', /did you mean "ndjson"/],
-    ['kafka=x', /allowed: ndjson, redis-stream/],
-    ['ndjson', /where TARGET is FILE/],
-    ['ndjson=', /where TARGET is FILE/],
-    ['=x', /unknown kind ""/],
-    ['', /unknown kind/],
-  ])('refuses %j with what to write instead', (option, message) => {
-    expect(() => parseSink(option)).toThrow(message);
   });
 });
