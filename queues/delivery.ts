@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
@@ -8,6 +9,7 @@ import type { DeliveryPage, DeliveryTask, SinkDelivery } from '../src/ports/deli
 import { openQueue, workerOptions } from './connection.js';
 import { type Consumer, type ConsumerDeps, closeWithin } from './consumers.js';
 import { paceOf } from './delivery/pace.js';
+import { pause } from './delivery/pause.js';
 import { anyOrder, inOrder, type Processor, type ProcessorDeps } from './delivery/processors.js';
 import { Turns } from './delivery/turns.js';
 import { deliveryQueue, queuePrefix } from './names.js';
@@ -54,12 +56,14 @@ function openWorker(
   queue: Queue,
   concurrency: number,
   process: Processor,
+  progress: EventEmitter,
 ): Worker {
   const worker = new Worker(queue.name, (job, token, signal) => process(job, token, signal), {
     ...workerOptions(connection, deps.place.fleet, { ...deps.stall, maxStalls: ENDLESS }, concurrency),
     settings: { backoffStrategy: (made) => backoffMs(made ?? 1, Math.random(), LONGEST_RETRY_MS) },
   });
   worker.on('error', deps.onError);
+  worker.on('completed', () => progress.emit('job'));
   return worker;
 }
 
@@ -100,6 +104,7 @@ export function dispatchTo(deps: Deps, delivery: SinkDelivery, settings: Deliver
   const main = open();
   const lanes = delivery.order === 'subject' ? Array.from({ length: LANES }, (_, lane) => open(lane)) : [];
   const closing = new AbortController();
+  const progress = new EventEmitter();
   const processing: ProcessorDeps = {
     delivery,
     pace: paceOf(
@@ -115,14 +120,15 @@ export function dispatchTo(deps: Deps, delivery: SinkDelivery, settings: Deliver
     turns: new Turns(delivery.concurrency),
     closing: closing.signal,
   };
-  const workers = [openWorker(deps, connection, main, delivery.concurrency, anyOrder(processing))];
+  const workers = [openWorker(deps, connection, main, delivery.concurrency, anyOrder(processing), progress)];
   const opening = (async () => {
     // Before any worker takes a job of a lane.
     await Promise.all(lanes.map((lane) => lane.setGlobalConcurrency(1)));
     if (closing.signal.aborted) return;
-    for (const lane of lanes) workers.push(openWorker(deps, connection, lane, 1, inOrder(processing)));
+    for (const lane of lanes)
+      workers.push(openWorker(deps, connection, lane, 1, inOrder(processing), progress));
   })().catch(onError);
-  const claiming = claimUntil(closing.signal, deps, delivery, settings, main, lanes);
+  const claiming = claimUntil(closing.signal, deps, delivery, settings, { main, lanes, progress });
   return {
     async drain(deadlineMs) {
       closing.abort();
@@ -143,20 +149,19 @@ async function claimUntil(
   deps: Deps,
   delivery: SinkDelivery,
   { waitMs }: DeliverySettings,
-  main: Queue,
-  lanes: readonly Queue[],
+  { main, lanes, progress }: { main: Queue; lanes: readonly Queue[]; progress: EventEmitter },
 ): Promise<void> {
   const hand = handTo(main, lanes);
-  const pause = () => delay(LOOK_AGAIN_MS, undefined, { signal: closing }).catch(() => {});
   while (!closing.aborted) {
     try {
       const { jobs, enough } = await waitingIn(main, lanes);
-      if (enough) await pause();
+      // Other dispatchers work on them too, so that it looks again by itself.
+      if (enough) await pause(LOOK_AGAIN_MS, [closing], { of: progress, name: 'job' });
       else await delivery.claim(deps.consumer, { waitMs, leadMs: deps.stall.lockMs, idle: jobs === 0 }, hand);
     } catch (error) {
       if (closing.aborted) return;
       deps.onError(error as Error);
-      await pause();
+      await pause(LOOK_AGAIN_MS, [closing]);
     }
   }
 }

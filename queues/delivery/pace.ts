@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Pace } from '../../src/ports/delivery.js';
+import { pause } from './pause.js';
 
 /**
  * Takes the next free time for so many milliseconds, by the clock of Redis, so that all dispatchers share
@@ -20,8 +20,7 @@ export function paceOf(connection: Redis, key: string, rate: number | undefined,
   if (rate === undefined) return async () => true;
   return async (events, signal) => {
     const waitMs = Number(await connection.eval(TAKE, 1, key, (events * 1000) / rate));
-    const ending = AbortSignal.any([closing, signal]);
-    if (waitMs > 0) await delay(waitMs, undefined, { signal: ending }).catch(() => {});
-    return !ending.aborted;
+    if (waitMs > 0) await pause(waitMs, [closing, signal]);
+    return !closing.aborted && !signal.aborted;
   };
 }

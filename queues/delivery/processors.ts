@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { DelayedError, type Job, Worker } from 'bullmq';
 import type { DeliveryStep, DeliveryTask, Pace, SinkDelivery } from '../../src/ports/delivery.js';
 import { patiently } from '../patience.js';
 import { deliverPayloadSchema, redrivePayloadSchema } from '../payloads.js';
+import { pause } from './pause.js';
 import type { Turns } from './turns.js';
 
 export interface ProcessorDeps {
@@ -84,8 +84,8 @@ export function inOrder(deps: ProcessorDeps): Processor {
       if (next === undefined) return;
       task = next.task;
       await job.updateData(task);
-      if (next.afterMs > 0) await delay(next.afterMs, undefined, { signal: closing }).catch(() => {});
-      if (closing.aborted) return putBack(job, undefined);
+      if (next.afterMs > 0) await pause(next.afterMs, [closing, signal]);
+      if (closing.aborted || signal.aborted) return putBack(job, undefined);
     }
   };
 }

@@ -9,14 +9,13 @@ const CLAIM_WAIT_MS = 100;
 const LEAD_MS = 86_400_000;
 
 /** Holds what is sent to so many events a second. */
-function paceOf(rate: number | undefined, closing: AbortSignal): Pace {
+function paceOf(rate: number | undefined, ending: AbortSignal): Pace {
   if (rate === undefined) return async () => true;
   let free = 0;
-  return async (events, signal) => {
+  return async (events) => {
     const now = Date.now();
     const at = Math.max(now, free);
     free = at + (events * 1000) / rate;
-    const ending = AbortSignal.any([closing, signal]);
     if (at > now) await delay(at - now, undefined, { signal: ending }).catch(() => {});
     return !ending.aborted;
   };

@@ -10,8 +10,6 @@ const CLAIM = 200;
 const CLAIM_PAGES = 20;
 /** What a consumer that died held is taken over after this many milliseconds. */
 const RECLAIM_MS = 30_000;
-/** How often to look, at a sink that is away, for what has waited too long, in milliseconds. */
-const AWAY_PAUSE_MS = 1000;
 
 const DISABLED = `${EVENT_PREFIX}delivery.disabled${EVENT_VERSION}`;
 
@@ -64,7 +62,7 @@ export async function claimForDelivery(
   const { outbox } = deps;
   await gate.ready;
   if (!(await mayClaim(deps, reader, gate, idle))) {
-    await gate.pause(AWAY_PAUSE_MS);
+    await gate.pause(waitMs);
     return 0;
   }
   const count = Math.min(CLAIM, pageSize(reader) * CLAIM_PAGES);
