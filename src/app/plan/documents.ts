@@ -56,6 +56,8 @@ function decisionDocument(decision: PlanDecision): Document {
   return {
     status: decision.status,
     passed: decision.passed,
+    // Absent in what was decided before actors were kept.
+    actor: decision.actor ?? null,
     gate: decision.gate,
     counts: decision.counts,
     vacuous: decision.vacuous,
