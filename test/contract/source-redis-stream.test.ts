@@ -31,7 +31,7 @@ const setUser = (redis: TestRedis) =>
 
 const placeOf = (redis: TestRedis, key: string): SourceServer => ({
   target: `${redis.url}#${key}`,
-  options: { username: USER, password: { env: VARIABLE } },
+  options: { user: USER, password: { env: VARIABLE } },
   publish: (events) =>
     withClient(redis, async (client) => {
       const writes = client.pipeline();

@@ -203,6 +203,8 @@ export class RedisOutbox implements Outbox {
     const held = await client.zcard(this.#held(reader));
     const group = groups.find(({ name }) => name === reader);
     if (group === undefined) return held;
+    if (group.lag !== undefined) return group.pending + held + group.lag;
+    // Before version 7, Redis does not say how many: what counts is whether there are any.
     const waiting = (await client.xrange(this.#stream, `(${group.lastDelivered}`, '+', 'COUNT', 1)).length;
     return group.pending + held + waiting;
   }
@@ -213,15 +215,19 @@ export class RedisOutbox implements Outbox {
     await client.del(this.#held(reader), this.#lead(reader));
   }
 
-  async #groups(): Promise<{ name: string; pending: number; lastDelivered: string }[]> {
+  async #groups(): Promise<
+    { name: string; pending: number; lastDelivered: string; lag: number | undefined }[]
+  > {
     const { client } = this.#context;
     if ((await client.exists(this.#stream)) === 0) return [];
     const reply = (await client.xinfo('GROUPS', this.#stream)) as (string | number)[][];
     return reply.map((fields) => {
       const map = new Map<unknown, unknown>();
       for (let i = 0; i + 1 < fields.length; i += 2) map.set(fields[i], fields[i + 1]);
+      const lag = map.get('lag');
       return {
         name: String(map.get('name')),
+        lag: typeof lag === 'number' ? lag : undefined,
         pending: Number(map.get('pending')),
         lastDelivered: String(map.get('last-delivered-id')),
       };

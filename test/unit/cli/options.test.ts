@@ -92,11 +92,11 @@ describe('the targets of sinks', () => {
       ...sinkObjectOf('redis-stream=k'),
       types: ['evaluation.faild'],
       projection: '{"a": ',
-      options: { max_length: 0, usrname: 'x' },
+      options: { max_length: 0, usr: 'x' },
     };
     expect(await sinkProblems(sinksOfSettings([setting]))).toMatchObject([
       { path: 'sinks[0].options.max_length', found: '0' },
-      { path: 'sinks[0].options.usrname', message: 'unknown key', nearest: 'username' },
+      { path: 'sinks[0].options.usr', message: 'unknown key', nearest: 'user' },
       { path: 'sinks[0].types[0]', nearest: 'evaluation.failed' },
       { path: 'sinks[0].projection', message: expect.stringMatching(/at character \d+/) },
     ]);

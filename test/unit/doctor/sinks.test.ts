@@ -21,7 +21,7 @@ describe('the look at sinks', () => {
   });
 
   it('says of each what is wrong with it', async () => {
-    const login = { username: 'u', password: { env: 'SLUICE_NO_SUCH_VARIABLE' } };
+    const login = { user: 'u', password: { env: 'SLUICE_NO_SUCH_VARIABLE' } };
     const tls = { ca: '/no/such/file.pem' };
     const found = await looked([
       sinkObjectOf('ndjso=x'),
