@@ -118,7 +118,18 @@ module.exports = {
       comment: 'What programs load that call the API is small: of all else it knows types alone.',
       severity: 'error',
       from: { path: '^src/client(?:\\.ts$|/)' },
-      to: { pathNot: '^src/client(?:\\.ts$|/)', dependencyTypesNot: ['type-only'] },
+      to: {
+        path: '^(?:src|queues|workers|config|test|bench|scripts)/',
+        pathNot: '^src/client(?:\\.ts$|/)',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'client-packages',
+      comment: 'It needs no package, and runs wherever there is fetch.',
+      severity: 'error',
+      from: { path: '^src/client(?:\\.ts$|/)' },
+      to: { dependencyTypesNot: ['local', 'type-only'] },
     },
 
     {
