@@ -130,8 +130,11 @@ export class BatchSinks {
     const stopped = Promise.allSettled(this.#stops.map((stop) => stop()));
     await Promise.race([stopped, delay(CLOSE_MS, undefined, { ref: false })]);
     if (!done) return;
+    const { outbox, sinks } = this.#engine.store;
     for (const { name, ofBatch } of this.#readers) {
-      if (ofBatch) await this.#engine.store.outbox.closeReader(name);
+      if (!ofBatch) continue;
+      await outbox.closeReader(name);
+      await sinks.remove(name);
     }
   }
 }
