@@ -160,17 +160,26 @@ function batch(value: unknown, flaws: Problem[]): DecodedMessage {
     return refusedFor({ path: '', message: `has ${value.length} events; ${MOST_EVENTS} are allowed` });
   const events: CloudEventIn[] = [];
   const refused: RefusedEvent[] = [];
+  const own = flawsByEvent(flaws);
   value.forEach((json: unknown, index) => {
-    const at = `[${index}]`;
-    const own = flaws.filter(
-      ({ path }) => path === at || path.startsWith(`${at}.`) || path.startsWith(`${at}[`),
-    );
-    const read = eventOf(json, index, at);
-    const problems = [...own, ...read.problems];
+    const read = eventOf(json, index, `[${index}]`);
+    const problems = [...(own.get(index) ?? []), ...read.problems];
     if (read.event !== undefined && problems.length === 0) events.push(read.event);
     else refused.push({ index, problems: capped(problems), json });
   });
   return { ok: true, isBatch: true, events, refused };
+}
+
+/** The flaws of each event of a batch, in one pass: a hostile body has a hundred thousand of them. */
+function flawsByEvent(flaws: readonly Problem[]): Map<number, Problem[]> {
+  const found = new Map<number, Problem[]>();
+  for (const flaw of flaws) {
+    const index = Number.parseInt(flaw.path.slice(1), 10);
+    const own = found.get(index);
+    if (own === undefined) found.set(index, [flaw]);
+    else own.push(flaw);
+  }
+  return found;
 }
 
 /** In binary mode the body is the data, and its content type that of the data. */

@@ -246,6 +246,17 @@ describe('what the published package of CloudEvents sends', () => {
     );
   });
 
+  it('with a hundred thousand flaws is read as soon as one without', () => {
+    const body = `[{${'"a":1,'.repeat(140_000)}"a":1}${',{}'.repeat(900)}]`;
+    const begun = performance.now();
+    const decoded = decode(body, BATCH);
+    expect(performance.now() - begun).toBeLessThan(5_000);
+    expect(decoded).toMatchObject({ ok: true, events: [], refused: { length: 901 } });
+    if (!decoded.ok) return;
+    expect(decoded.refused[0]?.problems).toHaveLength(101);
+    expect(decoded.refused[900]?.problems.map(({ path }) => path)).toContain('[900].source');
+  });
+
   it('nothing that is sent makes reading throw', () => {
     const anything = fc.oneof(
       fc.uint8Array({ maxLength: 60 }),
