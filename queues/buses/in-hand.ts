@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, Take, Taken } from '../../src/ports/source.js';
 
 const SHORTEST_PAUSE_MS = 50;
@@ -11,6 +12,8 @@ export class InHand {
   readonly #closing = new AbortController();
   readonly #waiting: (() => void)[] = [];
   readonly #held = new Set<Promise<boolean>>();
+  /** One for each connection: signals that are put together for each message are never forgotten by Node. */
+  readonly #ends = new WeakMap<AbortSignal, AbortSignal>();
   #count = 0;
 
   constructor(take: Take, most: number) {
@@ -23,8 +26,7 @@ export class InHand {
    * go because the source closes or its connection is `gone`, and must not be acknowledged.
    */
   hold(message: IncomingMessage, gone: AbortSignal): Promise<boolean> {
-    const ended = AbortSignal.any([gone, this.#closing.signal]);
-    const held = this.#hold(message, ended);
+    const held = this.#hold(message, this.#endOf(gone));
     this.#held.add(held);
     const forget = () => this.#held.delete(held);
     held.then(forget, forget);
@@ -40,6 +42,16 @@ export class InHand {
     });
     await Promise.race([Promise.allSettled(this.#held), late]);
     clearTimeout(timer);
+  }
+
+  #endOf(gone: AbortSignal): AbortSignal {
+    let ended = this.#ends.get(gone);
+    if (ended === undefined) {
+      ended = AbortSignal.any([gone, this.#closing.signal]);
+      setMaxListeners(0, ended);
+      this.#ends.set(gone, ended);
+    }
+    return ended;
   }
 
   async #hold(message: IncomingMessage, ended: AbortSignal): Promise<boolean> {
@@ -60,8 +72,12 @@ export class InHand {
   async #slot(ended: AbortSignal): Promise<boolean> {
     while (!ended.aborted && this.#count >= this.#most) {
       await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
-        ended.addEventListener('abort', () => resolve(), { once: true });
+        const wake = () => {
+          ended.removeEventListener('abort', wake);
+          resolve();
+        };
+        this.#waiting.push(wake);
+        ended.addEventListener('abort', wake);
       });
     }
     if (ended.aborted) {

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it, vi } from 'vitest';
 import { InHand } from '../../../../queues/buses/in-hand.js';
 import { Keeper, LongPause } from '../../../../queues/buses/keeper.js';
@@ -35,6 +37,23 @@ describe('messages in hand', () => {
     gone.abort();
     finish();
     expect(await Promise.all([first, second, third])).toEqual([true, false, true]);
+  });
+
+  it('leave nothing behind at a connection that stands for years', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const hands = new InHand(async () => ({ kind: 'done' }), 4);
+    const stands = new AbortController().signal;
+    const used = async () => {
+      for (let n = 0; n < 6_000; n += 1)
+        await Promise.all(Array.from({ length: 8 }, () => hands.hold(message, stands)));
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = await used();
+    await used();
+    expect((await used()) - before).toBeLessThan(3_000_000);
+    await hands.close(20);
   });
 
   it('do not hold up a close for longer than it may take', async () => {
