@@ -40,16 +40,19 @@ function failureOf({ kind, reason, response, final, retryAfterMs }: DeliveryFail
 
 const awayFor = (reason: string): Failure => failureOf({ id: '', kind: 'away', reason });
 
-/** What is sent for each event; one that its projection fails on is never sent. */
+/** What is sent for each event; one that its projection fails on is never sent. Undefined: delivery ends. */
 async function prepared(
   reader: SinkReader,
   events: readonly OutboxEvent[],
   failures: Map<string, Failure>,
-): Promise<OutgoingEvent[]> {
+  signal: AbortSignal,
+): Promise<OutgoingEvent[] | undefined> {
   const { project } = reader;
   if (project === undefined) return events.map(({ id, type, json }) => ({ id, type, json }));
   const outgoing: OutgoingEvent[] = [];
   for (const { id, type, json } of events) {
+    // Slow projections of many events take minutes.
+    if (signal.aborted) return undefined;
     try {
       const projected = await project({ id, type, json });
       if (projected !== undefined) outgoing.push({ id, type, json, projected });
@@ -112,7 +115,8 @@ export async function attempt(
   pace: Pace,
 ): Promise<Attempt> {
   const failures = new Map<string, Failure>();
-  const outgoing = await prepared(reader, events, failures);
+  const outgoing = await prepared(reader, events, failures, signal);
+  if (outgoing === undefined) return { failures, sign: undefined, stopped: true };
   if (outgoing.length === 0) return { failures, sign: undefined, stopped: false };
   const mayGo = await pace(outgoing.length, signal);
   if (!mayGo || signal.aborted) return { failures, sign: undefined, stopped: true };

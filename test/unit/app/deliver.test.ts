@@ -118,6 +118,22 @@ describe('one delivery', () => {
     expect(sink.calls).toEqual([['good', 'bad']]);
   });
 
+  it('projects no more once delivery ends, and keeps all of it', async () => {
+    const ending = new AbortController();
+    const projected: string[] = [];
+    const project = async ({ id }: OutboxEvent) => {
+      projected.push(id);
+      ending.abort();
+      throw new Error('no such field');
+    };
+    const sink = new FakeSink();
+    const { first, delivery, dead } = await scene(sink, [event('a'), event('b'), event('c')], { project });
+    const task = await first();
+    expect(await delivery.deliver(task, ending.signal, atOnce)).toMatchObject({ kind: 'stopped', task });
+    expect(projected).toEqual(['a']);
+    expect(await dead()).toEqual([]);
+  });
+
   it('writes no notice of a notice', async () => {
     const sink = new FakeSink(() => ({ ...refuses, final: true }));
     const { first, deliver, dead, written } = await scene(sink, [event('n', 'dev.sluice.delivery.dead.v1')]);

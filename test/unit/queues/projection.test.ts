@@ -68,6 +68,20 @@ describe('a projection', () => {
     expect(Date.now() - begun).toBeLessThan(5_000);
   });
 
+  it('that loops leaves half of the time to others', async () => {
+    const projected = await openProjection('($f := function($n) { $f($n + 1) }; $f(0))');
+    let ticks = 0;
+    const timer = setInterval(() => {
+      ticks += 1;
+    }, 10);
+    try {
+      for (let n = 0; n < 3; n++) await expect(projected(event())).rejects.toThrow('projection failed');
+    } finally {
+      clearInterval(timer);
+    }
+    expect(ticks).toBeGreaterThan(30);
+  });
+
   it('shows no secret of the event in its error', async () => {
     const data = { text: 'password=hunter2hunter2' };
     await expect(project('$number(data.text)', data)).rejects.toThrow(
