@@ -5,13 +5,13 @@ import type { Redis } from 'ioredis';
 import { backoffMs } from '../src/core/backoff.js';
 import { LANES } from '../src/core/delivery-order.js';
 import { sha256 } from '../src/core/digest.js';
+import { Lanes } from '../src/core/lanes.js';
 import type { DeliveryPage, DeliveryTask, SinkDelivery } from '../src/ports/delivery.js';
 import { openQueue, workerOptions } from './connection.js';
 import { type Consumer, type ConsumerDeps, closeWithin } from './consumers.js';
 import { paceOf } from './delivery/pace.js';
 import { pause } from './delivery/pause.js';
 import { anyOrder, inOrder, type Processor, type ProcessorDeps } from './delivery/processors.js';
-import { Turns } from './delivery/turns.js';
 import { deliveryQueue, queuePrefix } from './names.js';
 import { connect } from './redis.js';
 
@@ -117,7 +117,7 @@ export function dispatchTo(deps: Deps, delivery: SinkDelivery, settings: Deliver
     async add(tasks) {
       await Promise.all(tasks.map(({ task, afterMs }) => addTask(main, task, afterMs)));
     },
-    turns: new Turns(delivery.concurrency),
+    turns: new Lanes(delivery.concurrency),
     closing: closing.signal,
   };
   const workers = [openWorker(deps, connection, main, delivery.concurrency, anyOrder(processing), progress)];

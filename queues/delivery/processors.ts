@@ -1,9 +1,9 @@
 import { DelayedError, type Job, Worker } from 'bullmq';
+import type { Lanes } from '../../src/core/lanes.js';
 import type { DeliveryStep, DeliveryTask, Pace, SinkDelivery } from '../../src/ports/delivery.js';
 import { patiently } from '../patience.js';
 import { deliverPayloadSchema, redrivePayloadSchema } from '../payloads.js';
 import { pause } from './pause.js';
-import type { Turns } from './turns.js';
 
 export interface ProcessorDeps {
   delivery: SinkDelivery;
@@ -12,7 +12,7 @@ export interface ProcessorDeps {
   /** Puts further tasks into the queue. */
   add(tasks: readonly { task: DeliveryTask; afterMs: number }[]): Promise<void>;
   /** Deliveries in hand of a sink that keeps order, over its lanes. */
-  turns: Turns;
+  turns: Lanes;
   /** Ends waiting in a lane. */
   closing: AbortSignal;
 }

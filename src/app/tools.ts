@@ -1,4 +1,5 @@
 import { failure } from '../core/failure.js';
+import type { Lanes } from '../core/lanes.js';
 import { argumentsOf, timeoutOf } from '../core/registry/closure.js';
 import { type CallableDocument, isValidation, type ResolvedTool } from '../core/registry/model.js';
 import { type RunnerKind, runnerKindOf } from '../core/registry/needs.js';
@@ -12,7 +13,6 @@ import { callBuiltIn } from './built-in-call.js';
 import type { Activations, Ready } from './tools/activations.js';
 import { runGraph } from './tools/graph.js';
 import type { ToolInput } from './tools/input.js';
-import type { Lanes } from './tools/lanes.js';
 import {
   brokenCode,
   brokenTransform,

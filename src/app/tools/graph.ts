@@ -1,4 +1,5 @@
 import { failure } from '../../core/failure.js';
+import { Lanes } from '../../core/lanes.js';
 import { formatProblem } from '../../core/problem.js';
 import { inputSchemaOf } from '../../core/registry/closure.js';
 import { orderOf } from '../../core/registry/graph-order.js';
@@ -11,7 +12,6 @@ import type { RunFailure } from '../../core/validators/validator.js';
 import type { Ran } from '../../ports/runner.js';
 import { graphOutput, type NodeEnd, SKIPPED } from './graph-result.js';
 import type { ToolInput } from './input.js';
-import { Lanes } from './lanes.js';
 import { type Output, outputOf, type ToolAnswer } from './returns.js';
 
 /** Most nodes that run at a time, those of graphs in a graph included. */
