@@ -25,8 +25,9 @@ export default defineConfig({
           name: 'contract',
           include: ['test/contract/**/*.test.ts'],
           maxWorkers: 3,
-          testTimeout: 30_000,
-          hookTimeout: 30_000,
+          testTimeout: 60_000,
+          // RabbitMQ takes its time to start beside others.
+          hookTimeout: 120_000,
           sequence: { groupOrder: 1 },
         },
       },
