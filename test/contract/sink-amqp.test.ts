@@ -17,7 +17,7 @@ beforeAll(async () => {
     `default_pass = ${PASSWORD}`,
     `max_message_size = ${MAX_BYTES}`,
   ]);
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await rabbit?.stop();
 }, 30_000);

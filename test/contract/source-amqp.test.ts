@@ -14,7 +14,7 @@ beforeAll(async () => {
   rabbit = await startRabbit();
   connection = new Connection({ url: rabbit.url, retryLow: 50, retryHigh: 200 });
   connection.on('error', () => {});
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   connection?.unsafeDestroy();
   await rabbit?.stop();

@@ -127,10 +127,10 @@ export function sinkSuite(name: string, harness: SinkHarness): void {
 
     beforeAll(async () => {
       server = await harness.start();
-    }, 60_000);
+    }, 120_000);
     afterAll(async () => {
       await server?.stop();
-    }, 60_000);
+    }, 120_000);
     beforeEach(async () => {
       sink = await openSink(harness.kind, server, errors);
     });
@@ -207,7 +207,7 @@ export function sinkSuite(name: string, harness: SinkHarness): void {
         await server.restart();
         await deliverAtLast(sink, events);
         expect(sorted(await arrived(events))).toEqual(idsOf(events));
-      }, 60_000);
+      }, 120_000);
 
       it('opens while it is dead, and delivers when it is there', async () => {
         await server.kill();
@@ -223,7 +223,7 @@ export function sinkSuite(name: string, harness: SinkHarness): void {
         } finally {
           await early.close();
         }
-      }, 60_000);
+      }, 120_000);
 
       it('closes within two seconds while it is dead', async () => {
         expect(await sink.deliver(testEvents(1, 600))).toEqual([]);
@@ -234,7 +234,7 @@ export function sinkSuite(name: string, harness: SinkHarness): void {
         expect(Date.now() - begun).toBeLessThan(CLOSE_WITHIN_MS);
         expect(await failing).toHaveLength(1);
         await server.restart();
-      }, 60_000);
+      }, 120_000);
 
       it('has all of 1,000 events when it is killed in the middle of them and comes back', async () => {
         const failures = await streamThroughDeath(sink, server);

@@ -57,10 +57,10 @@ export function sourceSuite(name: string, harness: SourceHarness): void {
 
     beforeAll(async () => {
       bus = await harness.start();
-    }, 60_000);
+    }, 120_000);
     afterAll(async () => {
       await bus?.stop();
-    }, 60_000);
+    }, 120_000);
     afterEach(async () => {
       await Promise.all(open.splice(0).map((source) => source.close(0)));
       for (const { message, stack } of errors) {
@@ -146,7 +146,7 @@ export function sourceSuite(name: string, harness: SourceHarness): void {
       );
       await new Promise((resolve) => setTimeout(resolve, 300));
       expect([...new Set(again)].sort()).toEqual(odd);
-    }, 60_000);
+    }, 120_000);
 
     it('waits at its close for what is in hand', async () => {
       const server = await placeWith(publishedEvents(1));
@@ -250,7 +250,7 @@ export function sourceSuite(name: string, harness: SourceHarness): void {
       await untilSo(
         () => done.size === MESSAGES,
         () => `${done.size} done`,
-        60_000,
+        120_000,
       );
       await dying;
       expect([...done].sort()).toEqual(events.map(({ id }) => id));
@@ -272,6 +272,6 @@ export function sourceSuite(name: string, harness: SourceHarness): void {
         () => `${done.size} done`,
         30_000,
       );
-    }, 60_000);
+    }, 120_000);
   });
 }
