@@ -78,17 +78,25 @@ build_image() {
   export SLUICE_BUILD_IMAGE="sluice-ci-build-$$"
 }
 
+free_port() {
+  node -e 's=require("net").createServer().listen(0,"127.0.0.1",()=>{console.log(s.address().port);s.close()})'
+}
+
 fleet() {
   step "building the image"
   "${compose[@]}" build --force-rm > "$work/compose-build.log" 2>&1 || { tail -40 "$work/compose-build.log" >&2; return 1; }
-  SLUICE_REDIS_PORT=$(node -e 's=require("net").createServer().listen(0,"127.0.0.1",()=>{console.log(s.address().port);s.close()})')
-  export SLUICE_REDIS_PORT
+  SLUICE_REDIS_PORT=$(free_port)
+  SLUICE_HTTP_PORT=$(free_port)
+  export SLUICE_REDIS_PORT SLUICE_HTTP_PORT
   step "a fleet with two workers, Redis on 127.0.0.1:$SLUICE_REDIS_PORT"
   "${compose[@]}" up -d --scale worker=2 > "$work/up.log" 2>&1 || { cat "$work/up.log" >&2; return 1; }
   local example=(examples/incidents/scenarios --runs examples/incidents/runs.ndjson --exit-zero --json)
   npm run -s sluice -- evaluate "${example[@]}" --redis "redis://127.0.0.1:$SLUICE_REDIS_PORT" --workers 0 > "$work/fleet.json"
   npm run -s sluice -- evaluate "${example[@]}" --engine inline > "$work/inline.json"
   node scripts/compare-batches.mjs "$work/fleet.json" "$work/inline.json"
+  step "the HTTP API on 127.0.0.1:$SLUICE_HTTP_PORT"
+  node --input-type=module -e 'const { status } = await fetch(process.argv[1]); process.exit(status === 200 ? 0 : 1)' \
+    "http://127.0.0.1:$SLUICE_HTTP_PORT/readyz"
   "${compose[@]}" down -v > "$work/down.log" 2>&1
 }
 
