@@ -16,10 +16,15 @@ export interface WaitOptions extends CallOptions {
   timeout?: number;
 }
 
-export type DecidedEvaluation = EvaluationState & {
+type Decided<State extends EvaluationState> = State & {
   state: 'decided';
-  decision: NonNullable<EvaluationState['decision']>;
+  decision: NonNullable<State['decision']>;
 };
+
+/** Of a run, where `plan` is null, or of a plan. */
+export type DecidedEvaluation =
+  | Decided<Extract<EvaluationState, { plan: null }>>
+  | Decided<Extract<EvaluationState, { plan: string }>>;
 
 /** Evaluations of runs, one by one and in batches. */
 export interface EvaluationClient {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Engine, openInline } from '../../src/compose.js';
 import { sha256 } from '../../src/core/digest.js';
+import { statusSchema } from '../../src/http/operations/evaluations.js';
 import { configWith, silent } from '../support/fleet.js';
 import { startTestServer, type TestServer } from '../support/http.js';
 
@@ -69,6 +70,28 @@ describe('plans over HTTP', () => {
     const list = await show('?project=web&phase=applied');
     expect(list.body.plans.map(({ id }: { id: string }) => id)).toEqual(['p']);
     expect((await show('?phase=fix')).body.plans).toEqual([]);
+  });
+
+  it('have evaluations that can be asked for, as the dataref of their events says', async () => {
+    await send('', { plan: 'p', ...bad });
+    await phaseIs('p', 'fix');
+    const { plan, evaluations } = (await show('/p')).body;
+    const [told] = evaluations;
+    const response = await server.ask('GET', `/v1/evaluations/${plan.last_evaluation}`);
+    expect(response.status).toBe(200);
+    const body = statusSchema.parse(await response.json());
+    expect(body).toMatchObject({
+      id: told.evaluation,
+      state: 'decided',
+      plan: 'p',
+      actor: 'submitter',
+      stage: told.stage,
+      decision: told.decision,
+      results: told.results,
+      unserved: null,
+    });
+    expect(told.results).toHaveLength(1);
+    expect((await server.ask('GET', '/v1/evaluations/p')).status).toBe(404);
   });
 
   it('take a command once for each key of a token', async () => {

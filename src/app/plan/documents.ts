@@ -1,6 +1,6 @@
 import type { Applicable, PlanCheck, PlanDecision, PlanState } from '../../core/plan/model.js';
 import type { PlanLogEntry } from '../../ports/plans.js';
-import type { PlanAnswer, PlanEvaluation, PlanStatus } from './requests.js';
+import type { PlanAnswer, PlanEvaluation, PlanEvaluationStatus, PlanStatus } from './requests.js';
 
 type Document = Record<string, unknown>;
 
@@ -78,6 +78,25 @@ export function evaluationDocument(each: PlanEvaluation): Document {
   };
 }
 
+/** One evaluation of a plan by itself, with the keys that an evaluation of a run has as well. */
+export function planEvaluationDocument(status: PlanEvaluationStatus): Document {
+  const { evaluation: id, ...document } = evaluationDocument(status);
+  const { plan, project, actor, deadline, decision } = status;
+  return {
+    id,
+    state: decision === null ? 'pending' : 'decided',
+    plan,
+    project,
+    actor,
+    ...document,
+    deadline: isoTime(deadline),
+    unserved: unservedDocument(status.unserved),
+  };
+}
+
+const unservedDocument = (unserved: PlanStatus['unserved']) =>
+  unserved === null ? null : { needs: unserved.needs, since: isoTime(unserved.since) };
+
 const logDocument = ({ at, ...entry }: PlanLogEntry): Document => ({ ...entry, at: isoTime(at) });
 
 /** What came of a command; `decided` is the evaluation that was waited for. */
@@ -102,6 +121,6 @@ export function statusDocument({ plan, timeline, evaluations, checks, unserved }
     timeline: timeline.map(logDocument),
     evaluations: evaluations.map(evaluationDocument),
     checks,
-    unserved: unserved === null ? null : { needs: unserved.needs, since: isoTime(unserved.since) },
+    unserved: unservedDocument(unserved),
   };
 }

@@ -52,6 +52,18 @@ export interface PlanEvaluation {
   results: Result[];
 }
 
+/** One evaluation of a plan by itself. */
+export interface PlanEvaluationStatus extends PlanEvaluation {
+  plan: string;
+  project: string | null;
+  /** Who asked for it; null: not known. */
+  actor: string | null;
+  /** What has no result by then is decided as an error. */
+  deadline: number;
+  /** What it waits for and no living worker serves; null: nothing. */
+  unserved: PlanStatus['unserved'];
+}
+
 /** First and last outcome of a check over the life of a plan. */
 export interface CheckHistory {
   attachment_id: string;

@@ -1,11 +1,17 @@
 import { resolveAttachments } from '../../core/attachments/resolve.js';
+import type { Chunk } from '../../core/manifest.js';
 import { materializePlan } from '../../core/plan/manifest.js';
-import { type PlanCheck, type PlanDecision, type PlanState, TERMINAL_PHASES } from '../../core/plan/model.js';
+import {
+  type PlanDecision,
+  type PlanManifest,
+  type PlanState,
+  TERMINAL_PHASES,
+} from '../../core/plan/model.js';
 import type { JsonObject } from '../../core/registry/model.js';
 import type { CheckResult, Result } from '../../core/result.js';
 import { parseChunkResults, unpackRows } from '../../core/results-codec.js';
 import type { EvaluationStore, Store } from '../../ports/store.js';
-import type { CheckHistory, PlanEvaluation, PlanStatus } from './requests.js';
+import type { CheckHistory, PlanEvaluation, PlanEvaluationStatus, PlanStatus } from './requests.js';
 
 /** What was judged in one evaluation of a plan, as it is stored. */
 export interface DecidedPlan {
@@ -40,7 +46,7 @@ export async function planStatus(store: Store, id: string): Promise<PlanStatus |
     const found = await evaluationOf(store, evaluation);
     if (found === undefined) continue;
     evaluations.push(found.told);
-    for (const check of found.checks) given.set(check.attachment, check.arguments);
+    for (const check of found.manifest.checks) given.set(check.attachment, check.arguments);
   }
   return {
     plan,
@@ -51,13 +57,34 @@ export async function planStatus(store: Store, id: string): Promise<PlanStatus |
   };
 }
 
+/** How an evaluation of a plan stands; undefined: there is none of this id (any more), or it is a run's. */
+export async function planEvaluation(store: Store, id: string): Promise<PlanEvaluationStatus | undefined> {
+  const found = await evaluationOf(store, id);
+  if (found === undefined) return undefined;
+  const { told, chunk, manifest } = found;
+  return {
+    ...told,
+    plan: manifest.plan,
+    project: manifest.project,
+    actor: chunk.actor ?? null,
+    deadline: chunk.deadline,
+    unserved: told.decision === null ? await markOf(store, id) : null,
+  };
+}
+
 /** What a plan's running evaluation waits for in vain. */
 export async function unservedFor(
-  { unserved }: Pick<Store, 'unserved'>,
+  store: Pick<Store, 'unserved'>,
   { awaits }: Pick<PlanState, 'awaits'>,
 ): Promise<PlanStatus['unserved']> {
-  if (awaits === null) return null;
-  const [mark] = await unserved.list(1, [awaits.evaluation]);
+  return awaits === null ? null : markOf(store, awaits.evaluation);
+}
+
+async function markOf(
+  { unserved }: Pick<Store, 'unserved'>,
+  evaluation: string,
+): Promise<PlanStatus['unserved']> {
+  const [mark] = await unserved.list(1, [evaluation]);
   return mark === undefined ? null : { needs: mark.needs, since: mark.since };
 }
 
@@ -72,7 +99,7 @@ async function applyingTo({ registry }: Store, plan: PlanState): Promise<Readonl
 async function evaluationOf(
   { evaluations }: Store,
   id: string,
-): Promise<{ told: PlanEvaluation; checks: PlanCheck[] } | undefined> {
+): Promise<{ told: PlanEvaluation; chunk: Chunk; manifest: PlanManifest } | undefined> {
   const chunk = (await evaluations.chunk(id))?.chunk;
   if (chunk?.plan === undefined) return undefined;
   const decided = await decidedPlan(evaluations, id);
@@ -85,7 +112,7 @@ async function evaluationOf(
     decision: decided?.decision ?? null,
     results: isJudged ? materializePlan(chunk, decided.results) : [],
   };
-  return { told, checks: chunk.plan.checks };
+  return { told, chunk, manifest: chunk.plan };
 }
 
 /** First and last result of each check, in the order in which checks came up. */

@@ -1,11 +1,14 @@
 import { z } from 'zod';
-import type { EvaluationRequest, Given } from '../../app/intake/requests.js';
+import type { EvaluationRequest, EvaluationStatus, Given } from '../../app/intake/requests.js';
+import { planEvaluationDocument } from '../../app/plan/documents.js';
+import { planEvaluation } from '../../app/plan/status.js';
 import { commandData } from '../../core/commands/data.js';
 import { evaluationDocumentSchema } from '../../core/document.js';
 import { type Problem, SluiceError, show } from '../../core/problem.js';
 import type { HttpDeps } from '../deps.js';
 import { type Operation, operation } from '../operation.js';
 import { time } from '../schemas/common.js';
+import { planEvaluationSchema } from '../schemas/plans.js';
 import { EXAMPLE_RUN, EXAMPLE_SCENARIO } from './examples.js';
 import { freshKey } from './keys.js';
 
@@ -21,21 +24,27 @@ const paramsSchema = z.strictObject({
   evaluation: z.string().min(1).max(128).describe('Id of the evaluation'),
 });
 
-export const statusSchema = z.object({
-  id: z.string(),
-  state: z.enum(['pending', 'decided']),
-  batch: z.string().nullable().describe('null: it was asked for by itself'),
-  actor: z.string().nullable().describe('Who asked for it; null: not known'),
-  run: z.string(),
-  case: z.string(),
-  accepted_at: time,
-  deadline: time.describe('What has no result by then is decided as an error'),
-  decision: evaluationDocumentSchema.nullable().describe('null while it is pending'),
-  unserved: z
-    .object({ needs: z.array(z.string()), since: time })
-    .nullable()
-    .describe('Runners that it waits for and no living worker has; null: none'),
-});
+const runStatusSchema = z
+  .object({
+    id: z.string(),
+    plan: z.null().describe('It is of a run'),
+    state: z.enum(['pending', 'decided']),
+    batch: z.string().nullable().describe('null: it was asked for by itself'),
+    actor: z.string().nullable().describe('Who asked for it; null: not known'),
+    run: z.string(),
+    case: z.string(),
+    accepted_at: time,
+    deadline: time.describe('What has no result by then is decided as an error'),
+    decision: evaluationDocumentSchema.nullable().describe('null while it is pending'),
+    unserved: z
+      .object({ needs: z.array(z.string()), since: time })
+      .nullable()
+      .describe('Runners that it waits for and no living worker has; null: none'),
+  })
+  .describe('An evaluation of a run');
+
+/** Told apart by `plan`: null, or the plan that is judged. */
+export const statusSchema = z.union([runStatusSchema, planEvaluationSchema]);
 
 function givenOf(
   name: 'scenario' | 'run',
@@ -102,33 +111,36 @@ function submitOf(deps: HttpDeps): Operation {
   });
 }
 
+function runStatus({ acceptedAt, deadline, unserved, ...rest }: EvaluationStatus) {
+  const iso = (ms: number) => new Date(ms).toISOString();
+  return {
+    plan: null,
+    ...rest,
+    accepted_at: iso(acceptedAt),
+    deadline: iso(deadline),
+    unserved: unserved === null ? null : { needs: unserved.needs, since: iso(unserved.since) },
+  };
+}
+
 function showOf(deps: HttpDeps): Operation {
   return operation<z.output<typeof paramsSchema>, unknown, unknown>({
     id: 'getEvaluation',
     method: 'GET',
     path: '/v1/evaluations/{evaluation}',
     tag: 'evaluations',
-    summary: 'An evaluation with its decision and results',
+    summary: 'An evaluation of a run or a plan, with its decision and results',
+    description: 'The `dataref` of an event leads here.',
     role: 'read',
     params: paramsSchema,
     responses: { 200: { description: 'As it stands', schema: statusSchema } },
     problems: ['NOT_FOUND'],
     example: { params: { evaluation: 'example-evaluation' } },
-    async run({ params }) {
-      const status = await deps.evaluations.status(params.evaluation);
-      if (status === undefined) {
-        const id = show(params.evaluation);
-        throw new SluiceError('NOT_FOUND', `There is no evaluation ${id} of a run, or it is kept no longer.`);
-      }
-      const { acceptedAt, deadline, unserved, ...rest } = status;
-      const iso = (ms: number) => new Date(ms).toISOString();
-      const body = {
-        ...rest,
-        accepted_at: iso(acceptedAt),
-        deadline: iso(deadline),
-        unserved: unserved === null ? null : { needs: unserved.needs, since: iso(unserved.since) },
-      };
-      return { status: 200, body };
+    async run({ params: { evaluation: id } }) {
+      const ofRun = await deps.evaluations.status(id);
+      if (ofRun !== undefined) return { status: 200, body: runStatus(ofRun) };
+      const ofPlan = await planEvaluation(deps.engine.store, id);
+      if (ofPlan !== undefined) return { status: 200, body: planEvaluationDocument(ofPlan) };
+      throw new SluiceError('NOT_FOUND', `There is no evaluation ${show(id)}, or it is kept no longer.`);
     },
   });
 }

@@ -87,6 +87,34 @@ const judged = z.object({
   message: z.string(),
 });
 
+const evaluationSchema = z.object({
+  evaluation: z.string(),
+  attempt: z.number().int(),
+  stage,
+  accepted_at: time,
+  decision: decisionSchema.nullable().describe('null while it runs'),
+  results: z.array(resultSchema),
+});
+
+const unserved = z
+  .object({ needs: z.array(z.string()), since: time })
+  .nullable()
+  .describe('What it waits for and no living worker serves');
+
+/** One evaluation of a plan by itself. */
+export const planEvaluationSchema = evaluationSchema
+  .omit({ evaluation: true })
+  .extend({
+    id: z.string(),
+    state: z.enum(['pending', 'decided']),
+    plan: z.string().describe('The plan that is judged'),
+    project: z.string().nullable(),
+    actor: z.string().nullable().describe('Who gave the command that led to it; null: not known'),
+    deadline: time.describe('What has no result by then is decided as an error'),
+    unserved,
+  })
+  .describe('An evaluation of a plan');
+
 /** A plan with everything that happened to it. */
 export const planStatusSchema = z.object({
   plan: planSchema,
@@ -105,16 +133,7 @@ export const planStatusSchema = z.object({
       note: z.string().nullable().describe('Guidance, reason, or why the gate is shut'),
     }),
   ),
-  evaluations: z.array(
-    z.object({
-      evaluation: z.string(),
-      attempt: z.number().int(),
-      stage,
-      accepted_at: time,
-      decision: decisionSchema.nullable().describe('null while it runs'),
-      results: z.array(resultSchema),
-    }),
-  ),
+  evaluations: z.array(evaluationSchema),
   checks: z
     .array(
       z.object({
@@ -130,10 +149,7 @@ export const planStatusSchema = z.object({
       }),
     )
     .describe('First and last result of each check'),
-  unserved: z
-    .object({ needs: z.array(z.string()), since: time })
-    .nullable()
-    .describe('What it waits for and no living worker serves'),
+  unserved,
 });
 
 const data = commandData;
