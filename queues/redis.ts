@@ -1,5 +1,8 @@
 import { Redis } from 'ioredis';
 
+/** For those who load it late: `import()` of a CommonJS package has no names in a bundle. */
+export { Redis };
+
 /** Where a fleet's queues are. */
 export interface QueuePlace {
   url: string;

@@ -44,7 +44,7 @@ async function open(target: string, given: Options, context: SourceContext, take
     reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? (2 as const) : false),
     ...(await redisLogin(given, context.secret)),
   };
-  const { Redis } = await import('ioredis');
+  const { Redis } = await import('../redis.js');
   const clients = { client: new Redis(url, settings), reader: new Redis(url, settings) };
   let told = '';
   const listen = (error: Error) => {

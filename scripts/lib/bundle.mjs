@@ -13,7 +13,7 @@ const PROGRAMS = ['src/cli/main.js', 'src/embedded/guard.js'];
  * What stays a package: WebAssembly is found next to its own module, the native part of msgpackr is
  * optional and looked for at run time, and servers and buses are for processes that live long.
  */
-const PACKAGES = [
+export const PACKAGES = [
   'quickjs-emscripten-core',
   '@jitl/quickjs-wasmfile-release-sync',
   'msgpackr-extract',

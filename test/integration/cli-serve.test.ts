@@ -5,10 +5,12 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { EXAMPLE_RUN, EXAMPLE_SCENARIO } from '../../src/http/operations/examples.js';
 import { makeCertificate } from '../support/certificate.js';
 import { runSluice, spawnSluice, waitForExit } from '../support/cli.js';
+import { requestedEvent } from '../support/commands.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
 
 let dir: string;
@@ -94,6 +96,28 @@ describe('sluice serve', () => {
     expect(response.headers['strict-transport-security']).toContain('max-age');
     expect((await server.end()).exitCode).toBe(0);
     await remove();
+  });
+
+  it('takes the commands of a Redis stream, and sends events into another', async () => {
+    const server = await start(
+      'up',
+      ...place('streams'),
+      '--workers',
+      '1',
+      '--source',
+      'redis-stream=commands-in',
+      '--sink',
+      'redis-stream=events-out',
+    );
+    const client = new Redis(redis.url);
+    await client.xadd('commands-in', '*', 'event', JSON.stringify(requestedEvent('over-redis')));
+    const types = async () =>
+      (await client.xrange('events-out', '-', '+')).map(([, fields]) => JSON.parse(fields[5] ?? '').type);
+    await expect
+      .poll(types, { timeout: 20_000 })
+      .toEqual(['dev.sluice.evaluation.accepted.v1', 'dev.sluice.evaluation.passed.v1']);
+    client.disconnect();
+    expect((await server.end()).exitCode).toBe(0);
   });
 
   it('warns where tokens would be sent in the clear', async () => {

@@ -1,10 +1,19 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { cruise, type ICruiseResult } from 'dependency-cruiser';
 import extractTSConfig from 'dependency-cruiser/config-utl/extract-ts-config';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PACKAGES } from '../../../scripts/lib/bundle.mjs';
 import { ROOT } from '../../support/cli.js';
 
 const FOLDERS = ['src', 'queues', 'workers', 'config'];
@@ -34,6 +43,30 @@ describe('dependency-cruiser', () => {
     expect(onDisk.length).toBeGreaterThan(20);
     expect(onDisk.filter((file) => !seen.includes(file))).toEqual([]);
   }, 180_000);
+});
+
+/** `const { name } = await import('package')`: the default alone is had everywhere. */
+const LATE = /const \{ (?!default\b)[^}]*\} = await import\('([^'.][^']*)'\)/g;
+
+describe('a package that is loaded late by its names', () => {
+  const late = FOLDERS.flatMap(sourcesBelow).flatMap((file) =>
+    [...readFileSync(join(ROOT, file), 'utf8').matchAll(LATE)]
+      .map(([, name = '']) => name)
+      .filter((name) => !name.startsWith('node:'))
+      .map((name) => [file, name] as const),
+  );
+
+  it('is there at all', () => expect(late.length).toBeGreaterThan(5));
+
+  // In a bundle `import()` of CommonJS has a default and no names.
+  it.each(late)('%s: %s is not bundled, or no CommonJS', (_file, name) => {
+    const isOutside = PACKAGES.some((outside) =>
+      outside.endsWith('*') ? name.startsWith(outside.slice(0, -1)) : name === outside,
+    );
+    const folder = name.split('/').slice(0, name.startsWith('@') ? 2 : 1);
+    const manifest = readFileSync(join(ROOT, 'node_modules', ...folder, 'package.json'), 'utf8');
+    expect(isOutside || JSON.parse(manifest).type === 'module').toBe(true);
+  });
 });
 
 describe('the layers', () => {
