@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -106,6 +107,39 @@ describe('events of one subject', () => {
       const blocked = took.indexOf('s0-1');
       expect(others.every((id) => took.indexOf(id) < blocked)).toBe(true);
     } finally {
+      await dispatcher.stop();
+      await fleet.close();
+    }
+  });
+
+  it('keep their order when Redis is full in between', async () => {
+    const [subjects, n] = [20, 20];
+    let calls = 0;
+    const sink = new FakeSink((call) => {
+      calls = call;
+      return call % 4 === 0 ? refuses : undefined;
+    });
+    const fleet = await openTestFleet(redis.url, configWith(SETTINGS), []);
+    const { store } = fleet.engine;
+    const client = new Redis(redis.url);
+    await store.outbox.openReader('r', '');
+    await emitTo(redis.url, fleet.engine.config.fleet, eventsOf(subjects, n));
+    const reader = readerOf('r', sink, { order: 'subject', tries: 1000, batch: 4, longestWaitMs: 20 });
+    const dispatcher = await startDispatcher(fleet.engine, [reader]);
+    try {
+      for (const from of [20, 60]) {
+        await expect.poll(() => calls, COMFORT).toBeGreaterThan(from);
+        await client.config('SET', 'maxmemory', '1mb');
+        await delay(700);
+        await client.config('SET', 'maxmemory', '0');
+      }
+      await expect.poll(() => store.outbox.outstanding('r'), COMFORT).toBe(0);
+      const took = sink.took.map(({ id }) => id);
+      expectOrder(took, subjects, n);
+      expect(firstOnes(took)).toHaveLength(subjects * n);
+    } finally {
+      await client.config('SET', 'maxmemory', '0');
+      client.disconnect();
       await dispatcher.stop();
       await fleet.close();
     }
