@@ -1,4 +1,4 @@
-import { SluiceError } from '../../src/core/problem.js';
+import { AwayError } from '../../src/ports/references.js';
 import type { GuardedClient, HttpAnswer, TlsContent } from '../http/client.js';
 import { HttpTrouble } from '../http/trouble.js';
 import { badReference } from './text.js';
@@ -32,8 +32,7 @@ export function allowedHost(url: URL, hosts: readonly string[]): void {
   throw badReference('uri', 'the host is not allowed', { found: url.host, allowed: hosts });
 }
 
-const unavailable = (message: string) =>
-  new SluiceError('UNAVAILABLE', `The reference cannot be read: ${message}.`);
+const unavailable = (message: string) => new AwayError(`The reference cannot be read: ${message}.`);
 
 async function fetched(
   url: URL,

@@ -5,7 +5,7 @@ import { type Engine, openFleet, openInline } from '../../src/compose.js';
 import { sha256 } from '../../src/core/digest.js';
 import { SluiceError } from '../../src/core/problem.js';
 import type { DeadLetter } from '../../src/ports/dead-letters.js';
-import type { ReferenceReader } from '../../src/ports/references.js';
+import { AwayError, type ReferenceReader } from '../../src/ports/references.js';
 import type { IncomingMessage } from '../../src/ports/source.js';
 import { startAggregator } from '../../workers/aggregator.js';
 import { startExecutor } from '../../workers/executor.js';
@@ -350,6 +350,70 @@ describe('an error that nobody expected', () => {
     expect(await intake.handle(message, BUS)).toEqual({ kind: 'done' });
     const { letters } = await engine.store.letters.list({ direction: 'in' }, '', 10);
     expect(letters).toMatchObject([{ code: 'INTERNAL', tries: 10 }]);
+    // A redrive tells it, and goes on with the letters behind it.
+    expect(await intake.retake(letters[0] as DeadLetter)).toMatch(/undefined is not a function/);
+    await engine.close();
+  });
+
+  it('does so too when it concerns no single event', async () => {
+    const engine = openInline(configWith(), silent);
+    const intake = intakeOf(engine, new Evidence());
+    const strange = { ...messageWith(requestedEvent('x')), contentType: 7 as never };
+    for (let n = 1; n < 10; n += 1)
+      expect(await intake.handle(strange, BUS)).toMatchObject({ kind: 'later' });
+    expect(await intake.handle(strange, BUS)).toEqual({ kind: 'done' });
+    const { letters } = await engine.store.letters.list({ direction: 'in' }, '', 10);
+    expect(letters).toMatchObject([{ code: 'INTERNAL', tries: 10 }]);
+    await engine.close();
+  });
+});
+
+describe('evidence whose host stays away', () => {
+  it('holds up nothing for ever: the command becomes a dead letter, and is taken when the host is back', async () => {
+    const engine = openInline(configWith(), silent);
+    const parts = placeOf(engine);
+    await register(parts, [saying('tests')]);
+    let isAway = true;
+    const gone: ReferenceReader = {
+      async read() {
+        if (isAway) throw new AwayError('evidence.test does not answer.');
+        return SNAPSHOT;
+      },
+    };
+    const intake = intakeOf(engine, gone);
+    const about = { subject: 'p' };
+    const submit = commandEvent('plan.submitted', 's', { references: { 'repo/a': REFERENCE } }, about);
+    const create = commandEvent('plan.created', 'c', { resources: ['repo/b'] }, about);
+    const send = (event: unknown) => intake.handle(messageWith(event), BUS);
+    for (let n = 1; n < 10; n += 1) expect(await send(submit)).toMatchObject({ kind: 'later' });
+    expect(await send(create)).toMatchObject({ kind: 'later' });
+    expect(await send(submit)).toEqual({ kind: 'done' });
+    const { letters } = await engine.store.letters.list({ direction: 'in' }, '', 10);
+    expect(letters).toMatchObject([
+      { code: 'UNAVAILABLE', reason: 'evidence.test does not answer.', tries: 10 },
+    ]);
+    const letter = letters[0] as DeadLetter;
+    expect(await intake.retake(letter)).toBe('evidence.test does not answer.');
+    isAway = false;
+    expect(await intake.retake(letter)).toBe('done');
+    // Nobody waits for it any more.
+    expect(await send(create)).toEqual({ kind: 'done' });
+    expect((await engine.store.plans.log('p'))[0]?.command).toBe('submit');
+    await engine.close();
+  });
+});
+
+describe('a message as large as it may be', () => {
+  it('is kept whole, and can be taken again', async () => {
+    const engine = openInline(configWith({ intake: { max_message: 2 ** 22 } }), silent);
+    const intake = intakeOf(engine, new Evidence());
+    const guidance = 'x'.repeat(65_536);
+    const pad = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`r${n}`, guidance]));
+    const event = commandEvent('plan.executed', 'large', { plan: 'p', snapshots: pad });
+    expect(await intake.handle(messageWith(event), BUS)).toEqual({ kind: 'done' });
+    const { letters } = await engine.store.letters.list({ direction: 'in' }, '', 10);
+    expect(letters).toMatchObject([{ code: 'NOT_FOUND' }]);
+    expect(await intake.retake(letters[0] as DeadLetter)).toMatch(/no plan/);
     await engine.close();
   });
 });

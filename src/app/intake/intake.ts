@@ -50,7 +50,10 @@ export interface IntakeDeps {
 const PATIENCE_MS = 15_000;
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 30_000;
-/** Tries after which an error that was not expected makes a dead letter. */
+/**
+ * Tries after which an error that was not expected, or evidence whose host is away, makes a dead letter:
+ * about two minutes. On some buses what is put off takes a place in hand, and would hold up all others.
+ */
 const MOST_TRIES = 10;
 /** Messages whose tries are counted. */
 const COUNTED = 10_000;
@@ -141,7 +144,9 @@ export class Intake {
         if ('refusal' in read) reasons.push(read.refusal.reason);
         else await this.take(read.command, read.actor);
       } catch (error) {
-        if (kindOf(error) !== 'refusal') throw error;
+        const kind = kindOf(error);
+        if (kind === 'passing') throw error;
+        if (kind === 'unexpected') this.#deps.onError?.(error as Error);
         reasons.push(refusalBy(error).reason);
       }
     }
@@ -168,8 +173,33 @@ export class Intake {
       this.#tries.delete(key);
       return { kind: 'done' };
     } catch (error) {
-      return this.#later(key, error);
+      return this.#notRead(message, source, key, error);
     }
+  }
+
+  /** Something that is not of one event went wrong; the message must not come for ever. */
+  async #notRead(
+    message: IncomingMessage,
+    source: SourceIdentity,
+    key: string,
+    error: unknown,
+  ): Promise<Taken> {
+    if (kindOf(error) === 'unexpected') this.#deps.onError?.(error as Error);
+    if (!this.#isHopeless(error, key)) return this.#later(key, error);
+    try {
+      await this.#setAside(source, { message, json: undefined }, refusalBy(error), key);
+      this.#tries.delete(key);
+      return { kind: 'done' };
+    } catch (again) {
+      return this.#later(key, again);
+    }
+  }
+
+  /** Whether it was tried so often that it will not do. */
+  #isHopeless(error: unknown, key: string): boolean {
+    const kind = kindOf(error);
+    if (kind !== 'unexpected' && kind !== 'away') return false;
+    return (this.#tries.get(key) ?? 0) + 1 >= MOST_TRIES;
   }
 
   async #takeEvent(event: CloudEventIn, part: Part, source: SourceIdentity, key: string): Promise<Met> {
@@ -188,17 +218,19 @@ export class Intake {
     } catch (error) {
       const kind = kindOf(error);
       if (kind === 'unexpected') this.#deps.onError?.(error as Error);
-      const isHopeless = kind === 'unexpected' && (this.#tries.get(key) ?? 0) + 1 >= MOST_TRIES;
-      if (kind !== 'refusal' && !isHopeless) return { error };
+      if (kind !== 'refusal' && !this.#isHopeless(error, key)) return { error };
       await this.#setAside(source, part, refusalBy(error), key);
+      if (command.name !== 'evaluation.requested')
+        this.#turns.forget(planIdOf(command), commandIdOf(command));
       return undefined;
     }
   }
 
   async #setAside(source: SourceIdentity, part: Part, refusal: Refusal, key: string): Promise<void> {
-    const { store, clock, fleet, onSetAside } = this.#deps;
+    const { store, clock, fleet, maxBytes, onSetAside } = this.#deps;
     const tries = (this.#tries.get(key) ?? 0) + 1;
-    const letter = await setAside({ letters: store.letters, clock, fleet }, source, part, refusal, tries);
+    const deps = { letters: store.letters, clock, fleet, maxBytes };
+    const letter = await setAside(deps, source, part, refusal, tries);
     if (letter !== undefined) onSetAside?.(letter);
   }
 

@@ -9,7 +9,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { DeadLetter, DeadLetterStore } from '../../ports/dead-letters.js';
 import type { IncomingMessage } from '../../ports/source.js';
 
-/** Bytes of a message that its dead letter keeps. */
+/** Bytes that a dead letter keeps of a message that is too large to be taken. */
 const MOST_BODY = 2 ** 20;
 /** UTF-16 units of a reason. */
 const MOST_REASON = 2000;
@@ -86,8 +86,9 @@ const textAt = (json: unknown, key: string): string | null => {
 };
 
 function letterId(source: string, { message, json }: Part): string {
-  const [origin, id] = [textAt(json, 'source'), textAt(json, 'id')];
-  const own = origin === null || id === null ? sha256(message.body) : `${origin}\u0000${id}`;
+  const [origin, id] = isPlainObject(json) ? [json.source, json.id] : [];
+  const isNamed = [origin, id].every((text) => typeof text === 'string' && text !== '');
+  const own = isNamed ? `${origin}\u0000${id}` : sha256(message.body);
   return sha256(`${source}\u0000${own}`);
 }
 
@@ -105,11 +106,15 @@ interface Kept {
   cut_from?: number;
 }
 
-function keptOf({ body, contentType, attributes, place }: IncomingMessage, source: SourceIdentity): Kept {
+function keptOf(
+  { body, contentType, attributes, place }: IncomingMessage,
+  source: SourceIdentity,
+  maxBytes: number,
+): Kept {
   const whole = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const bytes = whole.subarray(0, MOST_BODY);
+  const isCut = whole.length > Math.max(MOST_BODY, maxBytes);
+  const bytes = isCut ? whole.subarray(0, MOST_BODY) : whole;
   const text = bytes.toString('utf8');
-  const isCut = whole.length > MOST_BODY;
   const isText = isCut || Buffer.from(text, 'utf8').equals(bytes);
   return {
     body: isText ? text : bytes.toString('base64'),
@@ -154,18 +159,20 @@ export interface SetAsideDeps {
   letters: Pick<DeadLetterStore, 'get' | 'put'>;
   clock: Clock;
   fleet: string;
+  /** Bytes of a message that can be taken: it is kept whole. */
+  maxBytes: number;
 }
 
 /** Keeps a part as a dead letter, with its event; the same once more changes nothing. Returns the new letter. */
 export async function setAside(
-  { letters, clock, fleet }: SetAsideDeps,
+  { letters, clock, fleet, maxBytes }: SetAsideDeps,
   source: SourceIdentity,
   part: Part,
   refusal: Refusal,
   tries: number,
 ): Promise<DeadLetter | undefined> {
   const id = letterId(source.name, part);
-  const content = JSON.stringify(keptOf(part.message, source));
+  const content = JSON.stringify(keptOf(part.message, source, maxBytes));
   const [known] = await letters.get('in', source.name, [id]);
   // The bus brings it again when its acknowledgement was lost, or when others of its batch must wait.
   if (known !== undefined && known.code === refusal.code && isSame(known.content, content)) return undefined;

@@ -53,6 +53,11 @@ export class Turns {
     }
   }
 
+  /** A command that was put off will not come again. */
+  forget(plan: string, command: string): void {
+    this.#lines.get(plan)?.putOff.delete(command);
+  }
+
   #mayGo({ putOff }: Line, command: string): boolean {
     for (const [first, at] of putOff) {
       if (first === command) return true;
