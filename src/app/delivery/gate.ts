@@ -177,6 +177,8 @@ export class SinkGate {
       if (this.#circuit !== before || this.#closed) return;
       const next = afterLook(before, noted, clock.now());
       if (next !== before) this.#become(next);
+      // Forgotten while it runs: it is there all the same, and only what is noted can be forgotten again.
+      else if (noted === undefined) this.#note();
       else if (noted?.state === 'away' && before.state === 'delivering' && before.tookAt > noted.since)
         this.#note();
     } catch (error) {

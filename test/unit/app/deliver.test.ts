@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { deliveryTo, type SinkReader } from '../../../src/app/deliver.js';
+import { forgetSink } from '../../../src/app/forget-sink.js';
 import type { OutboxEvent } from '../../../src/core/events.js';
 import type { SinkState } from '../../../src/ports/dead-letters.js';
 import type { DeliveryStep, DeliveryTask, Pace } from '../../../src/ports/delivery.js';
@@ -284,6 +285,27 @@ describe('a sink that is gone', () => {
     await store.sinks.note({ ...noted, state: 'delivering', reason: null, since: time.now });
     expect(await held).toEqual({ kind: 'done' });
     expect(states.map(({ state }) => state)).toEqual(['disabled', 'delivering']);
+  });
+});
+
+describe('a sink that is forgotten while it is delivered to', () => {
+  it('is noted again, so that it can be seen and forgotten once more', async () => {
+    const { store } = await scene(new FakeSink(), []);
+    const state = async () => (await store.sinks.get('r'))?.state;
+    await expect.poll(state).toBe('delivering');
+    await forgetSink(store, 'r', { discard: false });
+    expect(await state()).toBeUndefined();
+    await expect.poll(state, { timeout: 5000 }).toBe('delivering');
+  });
+
+  it('can be forgotten when all that is left of it is what waits', async () => {
+    const store = openMemoryStore({ outboxCap: 1000 });
+    await store.batches.openBatch(openingOf('b', []));
+    await store.outbox.openReader('ghost', '');
+    await store.evaluations.accept(chunkOf('b', 'c', 1), [], [event('a')], 0, 0);
+    await expect(forgetSink(store, 'ghost', { discard: false })).rejects.toMatchObject({ code: 'IN_USE' });
+    expect((await forgetSink(store, 'ghost', { discard: true })).waiting).toBeGreaterThan(0);
+    await expect(forgetSink(store, 'ghost', { discard: true })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 });
 
