@@ -73,7 +73,10 @@ export interface BatchStore {
    */
   openBatch(opening: BatchOpening, kept?: { blobs: readonly Blob[]; leaseMs: number }): Promise<BatchRecord>;
   batch(id: string): Promise<BatchRecord | undefined>;
-  /** Fixes the total. The first seal stands; returns the batch after it. */
+  /**
+   * Fixes the total: `total`, or what is accepted where that is more. The first seal stands; returns the batch
+   * after it.
+   */
   sealBatch(id: string, total: number): Promise<BatchRecord | undefined>;
   /** Open to completed by compare-and-set, with its event; false when it was not open and complete. */
   completeBatch(id: string, now: number, event: OutboxEvent): Promise<boolean>;

@@ -52,6 +52,12 @@ describe.each(adapters)('the store on $name', ({ open }) => {
       expect(await store.batches.sealBatch('nobody', 1)).toBeUndefined();
     });
 
+    it('counts what others had accepted by the time that it was sealed', async () => {
+      await openBatch();
+      await accept(chunkOf('b', 'c', 2));
+      expect((await store.batches.sealBatch('b', 1))?.total).toBe(2);
+    });
+
     it('completes once, and only when sealed and decided', async () => {
       await openBatch();
       const chunk = chunkOf('b', 'c', 1);

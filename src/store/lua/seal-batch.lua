@@ -1,4 +1,7 @@
--- Fixes a batch's total; the first seal stands. KEYS[1] key prefix; ARGV 1 id, 2 total
+-- Fixes a batch's total: never less than what is accepted, which may be more than whoever seals has seen.
+-- The first seal stands. KEYS[1] key prefix; ARGV 1 id, 2 total
 local key = KEYS[1] .. 'batch:' .. ARGV[1]
 if redis.call('EXISTS', key) == 0 then return 0 end
-return redis.call('HSETNX', key, 'total', ARGV[2])
+local accepted = tonumber(redis.call('HGET', key, 'accepted') or '0')
+local total = math.max(accepted, tonumber(ARGV[2]))
+return redis.call('HSETNX', key, 'total', string.format('%d', total))

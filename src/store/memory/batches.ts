@@ -46,7 +46,7 @@ export class MemoryBatches implements BatchStore {
 
   async sealBatch(id: string, total: number): Promise<BatchRecord | undefined> {
     const batch = this.#state.batches.get(id);
-    if (batch !== undefined) batch.record.total ??= total;
+    if (batch !== undefined) batch.record.total ??= Math.max(total, batch.record.accepted);
     return this.batch(id);
   }
 
