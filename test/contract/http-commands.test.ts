@@ -64,6 +64,17 @@ describe('commands over HTTP', () => {
     expect(accepted?.data).toMatchObject({ actor: 'submitter' });
   });
 
+  it('cannot use up the keys of another token', async () => {
+    const data = { scenario: EXAMPLE_SCENARIO, run: EXAMPLE_RUN };
+    const squat = (source: string) => post(event('k', 'evaluation.requested', data, { source }));
+    expect((await squat('/tokens/submitter')).status).toBe(202);
+    expect((await squat('<submitter>')).status).toBe(422);
+    const body = { scenario: EXAMPLE_SCENARIO, run: { id: 'mine' } };
+    const headers = { 'idempotency-key': 'k' };
+    const mine = await server.ask('POST', '/v1/evaluations', { body, headers, token: server.tokens.submit });
+    expect([mine.status, await mine.json()]).toMatchObject([202, { repeated: false }]);
+  });
+
   it('come in binary mode as well, with headers that are encoded', async () => {
     const headers = {
       'ce-specversion': '1.0',

@@ -8,7 +8,7 @@ export type Given = { inline: unknown } | { reference: Reference };
 
 /** A request to judge one run, from a bus, over HTTP or by the library. */
 export interface EvaluationRequest {
-  /** Whose keys these are: CloudEvents `source`, or `/tokens/<name>`. */
+  /** Whose keys these are: CloudEvents `source`, or a token in angle brackets. */
   origin: string;
   /** The same origin and key are the same evaluation, however often it is asked for: CloudEvents `id`. */
   key: string;

@@ -10,7 +10,7 @@ import { type Operation, operation } from '../operation.js';
 import { batchParams, type BatchParams as Params } from '../schemas/batches.js';
 import { wholeNumber } from '../schemas/common.js';
 import { EXAMPLE_SCENARIO } from './examples.js';
-import { freshKey } from './keys.js';
+import { freshKey, originOf } from './keys.js';
 import { uploadOf } from './uploads.js';
 
 /** Longest time that decided evaluations are kept, as in the settings. */
@@ -94,7 +94,7 @@ function openingOperations(deps: HttpDeps): Operation[] {
       problems: ['INVALID_SCENARIO', 'IDEMPOTENCY_CONFLICT'],
       example: { body: { scenarios: { 'restart-nginx': EXAMPLE_SCENARIO } } },
       async run({ body, caller, idempotencyKey }) {
-        const id = idFrom('batch', `/tokens/${caller.name}`, idempotencyKey ?? freshKey());
+        const id = idFrom('batch', originOf(caller.name), idempotencyKey ?? freshKey());
         try {
           return await open(deps, id, body);
         } catch (error) {

@@ -10,7 +10,7 @@ import { type Operation, operation } from '../operation.js';
 import { time } from '../schemas/common.js';
 import { planEvaluationSchema } from '../schemas/plans.js';
 import { EXAMPLE_RUN, EXAMPLE_SCENARIO } from './examples.js';
-import { freshKey } from './keys.js';
+import { freshKey, originOf } from './keys.js';
 
 export const requestSchema = commandData['evaluation.requested'];
 type Request = z.output<typeof requestSchema>;
@@ -71,7 +71,7 @@ function requestOf(body: Request, caller: string, key: string): EvaluationReques
     throw new SluiceError('INVALID_REQUEST', 'The request is not whole; nothing was done.', problems);
   const { files, strict, from } = body;
   return {
-    origin: `/tokens/${caller}`,
+    origin: originOf(caller),
     key,
     actor: caller,
     scenario,

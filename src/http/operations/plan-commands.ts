@@ -11,7 +11,7 @@ import type { ReferenceReader } from '../../ports/references.js';
 import type { HttpDeps } from '../deps.js';
 import { type Answer, type Call, type Operation, operation } from '../operation.js';
 import { newPlanSchema, planAnswerSchema } from '../schemas/plans.js';
-import { freshKey } from './keys.js';
+import { freshKey, originOf } from './keys.js';
 import { PLAN_WORDS, type PlanWords } from './plan-words.js';
 
 const paramsSchema = z.strictObject({ plan: z.string().min(1).describe('Id of the plan') });
@@ -94,7 +94,7 @@ async function send(
   const order = {
     name,
     id: idempotencyKey,
-    source: `/tokens/${caller.name}`,
+    source: originOf(caller.name),
     type: commandType(name),
     data: { ...data, ...(revision === undefined ? {} : { revision }) },
   } as PlanOrder;
