@@ -56,9 +56,13 @@ export const busSettings = {
       cert: place.optional().describe('File with the certificate, PEM: HTTPS instead of HTTP'),
       key: place.optional().describe('File with its key, PEM'),
       trust_proxy: z
-        .boolean()
+        .union([z.boolean(), z.int().min(1).max(16)], {
+          error: 'expected true, false, or how many proxies: 1 to 16',
+        })
         .default(false)
-        .describe('Whether X-Forwarded-For names the client: behind a proxy of your own alone'),
+        .describe(
+          'Whether X-Forwarded-For names the client: behind a proxy of your own alone (true), or as many as stand there; what clients write into it themselves does not count',
+        ),
       cors: z.array(z.url()).default([]).describe('Origins whose pages may call the API; none: no CORS'),
       rate: count(600).describe('Requests a minute of one token, or of one address without one'),
       body_limit: count(10 * 2 ** 20).describe('Largest body of a request other than an upload, in bytes'),

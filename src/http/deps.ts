@@ -15,6 +15,8 @@ export interface HttpDeps {
   registry: RegistryService;
   /** Where uploads are kept meanwhile; default: the system's folder for temporary files. */
   spoolFolder?: string;
+  /** Milliseconds for which an upload may stand still once all of it has come; default 30,000. */
+  patience?: number;
   /** Aborted when the server begins to drain. */
   draining: AbortSignal;
 }

@@ -1,8 +1,8 @@
 import { nearestName, SluiceError, show } from '../core/problem.js';
-import type { Operation } from './operation.js';
+import { isStream, type Operation } from './operation.js';
 import { HttpProblem } from './problems.js';
 
-type Route = Pick<Operation, 'method' | 'path'>;
+type Route = Pick<Operation, 'method' | 'path'> & Partial<Pick<Operation, 'responses'>>;
 
 const segmentsOf = (path: string) => path.split('/').filter((segment) => segment !== '');
 
@@ -13,14 +13,18 @@ function filled(route: string, request: readonly string[]): string {
     .join('/')}`;
 }
 
-/** Methods that a path takes, HEAD with GET; empty for a path that there is not. */
+/** Methods that a path takes, HEAD with GET unless that streams; empty for a path that there is not. */
 export function methodsAt(routes: readonly Route[], path: string): string[] {
+  // As the router has it: one slash at the end does not matter, others do.
+  if (path.includes('//')) return [];
   const request = segmentsOf(path);
   const wanted = `/${request.join('/')}`;
   const found = routes.filter(
     (route) => segmentsOf(route.path).length === request.length && filled(route.path, request) === wanted,
   );
-  const methods = found.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  const methods = found.flatMap(({ method, responses = {} }) =>
+    method === 'GET' && !isStream({ responses }) ? ['GET', 'HEAD'] : [method],
+  );
   return [...new Set(methods)].sort();
 }
 

@@ -59,7 +59,14 @@ export interface Operation<P = unknown, Q = unknown, B = unknown> {
   params?: z.ZodType<P>;
   query?: z.ZodType<Q>;
   /** `raw`: not read before `run`, which takes it from `request.raw`; the schema is of one line or event. */
-  body?: { schema: z.ZodType<B>; contentTypes?: readonly string[]; raw?: true; description?: string };
+  body?: {
+    schema: z.ZodType<B>;
+    contentTypes?: readonly string[];
+    raw?: true;
+    /** Takes what time it needs, and has limits of its own. */
+    long?: true;
+    description?: string;
+  };
   /** Takes Idempotency-Key. */
   idempotent?: true;
   responses: Record<number, ResponseSpec>;
@@ -69,6 +76,12 @@ export interface Operation<P = unknown, Q = unknown, B = unknown> {
   example?: { params?: Record<string, string>; query?: Record<string, string>; body?: unknown };
   run(call: Call<P, Q, B>): Promise<Answer>;
 }
+
+/** Whether it may answer with a stream that does not end by itself. */
+export const isStream = ({ responses }: Pick<Operation, 'responses'>): boolean =>
+  Object.values(responses).some(({ contentType, also = [] }) =>
+    [contentType, ...also].includes('text/event-stream'),
+  );
 
 /** Keeps the types within one definition and out of the list of operations. */
 export const operation = <P, Q, B>(one: Operation<P, Q, B>): Operation => one as unknown as Operation;

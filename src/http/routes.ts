@@ -4,7 +4,7 @@ import { type Problem, SluiceError } from '../core/problem.js';
 import { checkAccept } from './accept.js';
 import type { Gate } from './auth.js';
 import { takeJson } from './json-body.js';
-import type { Answer, Call, Caller, Operation } from './operation.js';
+import { type Answer, type Call, type Caller, isStream, type Operation } from './operation.js';
 import { schemaProblems } from './validate.js';
 import { within } from './within.js';
 
@@ -89,20 +89,19 @@ function limitBody(request: FastifyRequest): void {
   raw.once('end', clear).once('close', clear);
 }
 
+const isRaw = ({ body }: Operation) => body?.raw === true;
+
 function addRoute(app: FastifyInstance, operation: Operation, settings: RouteSettings): void {
-  const isStream = Object.values(operation.responses).some((response) =>
-    [response.contentType, ...(response.also ?? [])].includes('text/event-stream'),
-  );
-  const isUpload = operation.body?.raw === true;
+  const isUpload = operation.body?.long === true;
   app.route({
     method: operation.method,
     url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
-    exposeHeadRoute: operation.method === 'GET' && !isStream,
+    exposeHeadRoute: operation.method === 'GET' && !isStream(operation),
     bodyLimit: settings.bodyLimit,
     async onRequest(request) {
       callers.set(request, await within(settings.gate.admit(operation, request), LONGEST_RUN_MS));
       checkAccept(operation, request.headers.accept);
-      if (!isUpload) limitBody(request);
+      if (!isRaw(operation)) limitBody(request);
     },
     async handler(request, reply) {
       const caller = callers.get(request) as Caller;
@@ -114,7 +113,9 @@ function addRoute(app: FastifyInstance, operation: Operation, settings: RouteSet
       };
       const work = operation.run(call);
       const isLong = () => isUpload || reply.sent;
-      return send(operation, reply, await within(work, LONGEST_RUN_MS, isLong));
+      // What is read as it comes takes the time of its body as well.
+      const longest = isRaw(operation) ? LONGEST_BODY_MS + LONGEST_RUN_MS : LONGEST_RUN_MS;
+      return send(operation, reply, await within(work, longest, isLong));
     },
   });
 }
@@ -125,7 +126,6 @@ export async function addRoutes(
   operations: readonly Operation[],
   settings: RouteSettings,
 ): Promise<void> {
-  const isRaw = ({ body }: Operation) => body?.raw === true;
   await app.register(async (scope) => {
     takeJson(scope);
     for (const operation of operations.filter((each) => !isRaw(each))) addRoute(scope, operation, settings);

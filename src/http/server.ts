@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type {
   FastifyError,
@@ -66,6 +67,14 @@ function refuseConnection(error: Error & { code?: string }, socket: Socket): voi
   socket.end(head + body, () => socket.destroy());
 }
 
+/** Node would answer without a word. */
+function refuseExpectation(_request: unknown, response: ServerResponse): void {
+  const message = 'Nothing but `Expect: 100-continue` is understood.';
+  const failure = new HttpProblem('INVALID_REQUEST', message, { status: 417 });
+  const body = JSON.stringify(problemOf(failure, randomUUID()).document);
+  response.writeHead(417, { 'content-type': 'application/problem+json', connection: 'close' }).end(body);
+}
+
 /** Lets the sender of a body that nobody reads see the answer, then ends the connection. */
 function endUnread(request: FastifyRequest): void {
   const { raw } = request;
@@ -79,6 +88,8 @@ function addHooks(app: FastifyInstance, { engine, draining }: HttpDeps, isTls: b
   const { log } = engine;
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id).header('cache-control', 'no-store');
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)
+      throw new HttpProblem('INVALID_REQUEST', 'The request has no Host header.');
     if (!draining.aborted) return;
     reply.header('connection', 'close');
     if (WHILE_DRAINING.has(request.url)) return;
@@ -172,14 +183,21 @@ async function addSafety(app: FastifyInstance, settings: HttpSettings, isTls: bo
 export async function createServer(deps: HttpDeps, settings: HttpSettings): Promise<FastifyInstance> {
   const { fastify } = await import('fastify');
   const tls = await tlsOf(settings);
-  const timing = { headersTimeout: HEADERS_MS, requestTimeout: 0, connectionsCheckingInterval: 5000 };
+  const timing = {
+    headersTimeout: HEADERS_MS,
+    requestTimeout: 0,
+    connectionsCheckingInterval: 5000,
+    // Node would answer without a word; see the first hook.
+    requireHostHeader: false,
+  };
   const options: FastifyServerOptions = {
     // Bodies have deadlines of their own: an upload may take as long as it moves.
     requestTimeout: 0,
     connectionTimeout: IDLE_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     bodyLimit: settings.body_limit,
-    trustProxy: settings.trust_proxy,
+    // `true` would take the first of X-Forwarded-For, which the client itself writes.
+    trustProxy: (_address: string, hop: number) => hop < Number(settings.trust_proxy),
     requestIdHeader: false,
     genReqId: () => randomUUID(),
     return503OnClosing: false,
@@ -200,6 +218,7 @@ export async function createServer(deps: HttpDeps, settings: HttpSettings): Prom
       ? fastify({ ...options, http: timing } as FastifyServerOptions)
       : fastify({ ...options, https: { ...timing, ...tls } } as FastifyServerOptions)
   ) as FastifyInstance;
+  app.server.on('checkExpectation', refuseExpectation);
   const operations = createOperations(deps);
   addHooks(app, deps, tls !== undefined);
   endUnused(app, tls !== undefined);

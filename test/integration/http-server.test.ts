@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import { request as ask } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { BatchIntake } from '../../src/app/intake/batches.js';
 import { Tokens } from '../../src/app/tokens.js';
+import { batchesOf } from '../../src/compose/batches.js';
 import { EXAMPLE_RUN, EXAMPLE_SCENARIO } from '../../src/http/operations/examples.js';
 import type { Listen } from '../../workers/server.js';
 import { startServer } from '../../workers/server.js';
@@ -110,6 +113,8 @@ describe('what is refused before an operation', () => {
     });
     const wrong = await server.ask('PATCH', '/v1/batches/abc');
     expect(wrong.headers.get('allow')).toBe('GET, HEAD, PUT');
+    const head = await server.ask('HEAD', '/v1/events');
+    expect([head.status, head.headers.get('allow')]).toEqual([405, 'GET, POST']);
     expect(await problemIn(wrong)).toMatchObject({ status: 405, code: 'METHOD_NOT_ALLOWED' });
   });
 
@@ -127,12 +132,24 @@ describe('what is refused before an operation', () => {
       [submit({ token: `slu_${'x'.repeat(43)}` }), 401, 'UNAUTHORIZED'],
       [server.ask('GET', '/v1/batches/%E0%A4%A'), 400, 'INVALID_REQUEST'],
       [server.ask('GET', '/v1/batches/x/evaluations?cursor=abc'), 404, 'NOT_FOUND'],
+      [server.ask('GET', '/v1/dead-letters?cursor=abc'), 400, 'INVALID_REQUEST'],
       [server.ask('GET', `/v1/evaluations/${'x'.repeat(3000)}`), 414, 'INVALID_REQUEST'],
     ] as const;
     for (const [asked, status, code] of cases) {
       const response = await asked;
       const problem = await problemIn(response);
       expect([response.status, problem.code, problem.status], problem.detail).toEqual([status, code, status]);
+    }
+  });
+
+  it('is told where Node would end without a word', async () => {
+    for (const [text, status] of [
+      ['GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n', 400],
+      ['GET /healthz HTTP/1.1\r\nhost: x\r\nexpect: more\r\n\r\n', 417],
+    ] as const) {
+      const answer = await converse(text, portOf(server));
+      expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      expect(answer).toMatch(/application\/problem\+json[\s\S]*"code":"INVALID_REQUEST"/);
     }
   });
 
@@ -188,6 +205,21 @@ describe('tokens', () => {
   });
 });
 
+describe('a server behind a proxy', () => {
+  it('limits the address that the proxy saw, whatever the client says it is', async () => {
+    await server.close();
+    server = await startTestServer(fleet.engine, {}, { rate: 3, trust_proxy: true });
+    const guess = async (forwarded: string) => {
+      const headers = { 'x-forwarded-for': forwarded };
+      return (await server.ask('GET', '/v1/plans', { token: `slu_${'x'.repeat(43)}`, headers })).status;
+    };
+    const statuses: number[] = [];
+    for (let n = 0; n < 5; n += 1) statuses.push(await guess(`198.51.100.${n}, 203.0.113.9`));
+    expect(statuses).toEqual([401, 401, 401, 429, 429]);
+    expect(await guess('198.51.100.1, 203.0.113.8')).toBe(401);
+  });
+});
+
 describe('headers', () => {
   it('are safe, and name the request', async () => {
     const { headers } = await server.ask('GET', '/v1/plans');
@@ -228,6 +260,56 @@ describe('a server while Redis is away', () => {
     await expect
       .poll(async () => (await server.ask('GET', '/readyz', { token: null })).status, { timeout: 10_000 })
       .toBe(200);
+  });
+});
+
+describe('an upload of which Redis goes away in the middle', () => {
+  it('is answered in time, and once it is back the same upload is whole', async () => {
+    await server.close();
+    server = await startTestServer(fleet.engine, { patience: 700 });
+    await server.ask('PUT', '/v1/batches/b', { body: { scenarios: [EXAMPLE_SCENARIO] } });
+    const runs = ['a', 'b', 'c'].map((id) => `${JSON.stringify({ ...EXAMPLE_RUN, id })}\n`);
+    const headers = {
+      authorization: `Bearer ${server.tokens.submit}`,
+      'content-type': 'application/x-ndjson',
+    };
+    const path = '/v1/batches/b/runs';
+    const sending = ask({ host: '127.0.0.1', port: portOf(server), method: 'POST', path, headers });
+    const answered = once(sending, 'response');
+    await new Promise((resolve) => sending.write(runs[0], resolve));
+    await afterThose(server.url);
+    await redis.kill();
+    sending.end(`${runs[1]}${runs[2]}`);
+    const [response] = await answered;
+    response.resume();
+    expect(response.statusCode).toBe(503);
+    expect(response.headers['retry-after']).toBeDefined();
+    await redis.restart();
+    const again = () => server.ask('POST', path, { body: runs.join(''), headers });
+    await expect.poll(async () => (await again()).status, { timeout: 15_000 }).toBe(202);
+    expect(await (await server.ask('GET', '/v1/batches/b')).json()).toMatchObject({ total: 3, sealed: true });
+  });
+});
+
+describe('an upload that takes long to be accepted', () => {
+  it('keeps its connection, though nothing moves on it', async () => {
+    await server.close();
+    const real = batchesOf(fleet.engine);
+    const slow = {
+      open: real.open.bind(real),
+      opened: real.opened.bind(real),
+      seal: real.seal.bind(real),
+      async submit(...given: Parameters<BatchIntake['submit']>) {
+        await delay(900);
+        return real.submit(...given);
+      },
+    } as unknown as BatchIntake;
+    server = await startTestServer(fleet.engine, { batches: slow });
+    server.app.server.timeout = 300;
+    await server.ask('PUT', '/v1/batches/long', { body: { scenarios: [EXAMPLE_SCENARIO] } });
+    const headers = { 'content-type': 'application/x-ndjson' };
+    const body = JSON.stringify(EXAMPLE_RUN);
+    expect((await server.ask('POST', '/v1/batches/long/runs', { body, headers })).status).toBe(202);
   });
 });
 

@@ -21,6 +21,11 @@ const DEFAULT_RATE = 50;
 
 const listQuery = z.strictObject({
   ...pageQuery,
+  cursor: pageQuery.cursor
+    .unwrap()
+    .regex(/^\d{1,15} ./, 'is no cursor of this list')
+    .optional()
+    .describe('`cursor` of the page before'),
   sink: z.string().min(1).optional().describe('Only of this sink'),
   source: z.string().min(1).optional().describe('Only of this source'),
   type: listSchema.optional().describe('Names such as evaluation.failed, or plan.*; several by commas'),

@@ -11,6 +11,7 @@ import { flag, wholeNumber } from '../schemas/common.js';
 import { uploadBody } from '../uploads/body.js';
 import { checkUpload, submissionsOf } from '../uploads/runs.js';
 import { Spool, spoolFailure } from '../uploads/spool.js';
+import { whileMoving, within } from '../within.js';
 import { EXAMPLE_RUN } from './examples.js';
 
 const querySchema = z.strictObject({
@@ -28,6 +29,8 @@ export const answerSchema = z.object({
 
 type UploadCall = Call<z.output<typeof batchParams>, z.output<typeof querySchema>, unknown>;
 
+const PATIENCE_MS = 30_000;
+
 const TYPES = ['application/x-ndjson', 'application/ndjson', 'application/jsonl'] as const;
 
 function checkType(upload: Operation, call: UploadCall): void {
@@ -36,19 +39,38 @@ function checkType(upload: Operation, call: UploadCall): void {
   if (!TYPES.some((each) => each === type)) throw unsupportedType(upload, given);
 }
 
+/** Says whenever the next is asked for. */
+async function* noted<T>(items: AsyncIterable<T>, moved: () => void): AsyncGenerator<T> {
+  for await (const item of items) {
+    moved();
+    yield item;
+  }
+}
+
 async function take(deps: HttpDeps, { params, query, caller, request }: UploadCall) {
   const { upload_limit, body_limit } = deps.engine.config.http;
   // What will be refused is refused before anything is read.
-  const opened = await deps.batches.opened(params.batch);
+  const { patience = PATIENCE_MS } = deps;
+  const opened = await within(deps.batches.opened(params.batch), patience);
   const spool = new Spool(deps.spoolFolder);
   try {
     const body = uploadBody(request.raw, upload_limit);
     const total = await checkUpload(body, spool, opened.scenarios, body_limit);
     const runs = submissionsOf(spool, opened.scenarios, body_limit, query.offset ?? 0);
-    const { accepted, standing } = await deps.batches.submit(opened, runs, total, caller.name);
-    const batch =
-      query.seal === false ? await deps.batches.status(params.batch) : await deps.batches.seal(params.batch);
-    return { status: 202, body: { batch: batchStatus(batch), accepted, repeated: standing } };
+    // Nothing moves on the connection until all is accepted, however long that takes.
+    request.raw.socket.setTimeout(0);
+    return await whileMoving(patience, async (moved) => {
+      const { accepted, standing } = await deps.batches.submit(
+        opened,
+        noted(runs, moved),
+        total,
+        caller.name,
+      );
+      moved();
+      const { batches } = deps;
+      const batch = await (query.seal === false ? batches.status(params.batch) : batches.seal(params.batch));
+      return { status: 202, body: { batch: batchStatus(batch), accepted, repeated: standing } };
+    });
   } catch (error) {
     throw spoolFailure(error);
   } finally {
@@ -70,7 +92,13 @@ export function uploadOf(deps: HttpDeps): Operation {
     role: 'submit',
     params: batchParams,
     query: querySchema,
-    body: { schema: runRecordSchema, contentTypes: TYPES, raw: true, description: 'One run record a line' },
+    body: {
+      schema: runRecordSchema,
+      contentTypes: TYPES,
+      raw: true,
+      long: true,
+      description: 'One run record a line',
+    },
     responses: { 202: { description: 'All of it is accepted', schema: answerSchema } },
     problems: ['NOT_FOUND', 'INVALID_RUNS', 'BATCH_CONFLICT'],
     example: { params: { batch: 'example-batch' }, body: EXAMPLE_RUN },

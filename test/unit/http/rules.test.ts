@@ -13,6 +13,11 @@ const ROUTES = [
   { method: 'GET', path: '/v1/plans/{plan}' },
   { method: 'POST', path: '/v1/plans/{plan}/fixes' },
   { method: 'DELETE', path: '/v1/tools/{namespace}/{name}' },
+  {
+    method: 'GET',
+    path: '/v1/stream',
+    responses: { 200: { description: 'Events', also: ['text/event-stream'] } },
+  },
 ] as const;
 
 describe('an unknown route', () => {
@@ -23,6 +28,9 @@ describe('an unknown route', () => {
     ['/v1/plans/abc/fixes', ['POST']],
     ['/v1/tools/local/x', ['DELETE']],
     ['/v1/plan', []],
+    ['//v1/plans', []],
+    ['/v1/plans//', []],
+    ['/v1/stream', ['GET']],
     ['/', []],
   ])('%s takes %j', (path, methods) => {
     expect(methodsAt(ROUTES, path)).toEqual(methods);
