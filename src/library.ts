@@ -47,6 +47,8 @@ export interface JudgeOptions {
   strict?: boolean;
   /** Gateway rules apply only to `gateway`. */
   from?: 'gateway' | 'message' | 'direct';
+  /** Who asks; stands in decisions and events. */
+  actor?: string;
   /** Stops submitting and waiting. */
   signal?: AbortSignal;
 }
@@ -139,6 +141,7 @@ async function judge(
     workers: 1,
     deadlineMs: config.evaluation.deadline,
     checkAfterMs: config.sweeper.check_after,
+    ...(options.actor === undefined ? {} : { actor: options.actor }),
   };
   const rules = {
     strict: options.strict ?? false,

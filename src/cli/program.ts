@@ -38,6 +38,10 @@ function addEvaluate(program: Command, outcome: Outcome): void {
     .option('--sink <kind=target>', 'where this batch’s events go (repeatable)', collect)
     .option('--exit-zero', 'exit 0 where it would be 1')
     .option('--retention <duration>', 'how long decided evaluations stay in Redis, such as 24h')
+    .option(
+      '--actor <name>',
+      'who asks; stands in decisions and events (default: SLUICE_ACTOR, then the user’s name)',
+    )
     .option('--json', 'print one JSON document: the batch and its evaluations');
   fleetOptions(command).action(async (scenarios: string[], options: RawEvaluateOptions) => {
     const { evaluate } = await import('./evaluate/command.js');

@@ -48,6 +48,7 @@ const SHAPES = {
         batch: optional,
         strict: z.boolean().optional(),
         from: z.enum(['gateway', 'message', 'direct']).optional(),
+        actor: optional,
         signal,
       })
       .optional(),

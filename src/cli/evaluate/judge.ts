@@ -130,6 +130,7 @@ function submitSettings({ config, settings, runs }: Job, workers: number): Submi
     workers,
     deadlineMs: config.evaluation.deadline,
     checkAfterMs: config.sweeper.check_after,
+    actor: settings.actor,
   };
 }
 

@@ -4,6 +4,7 @@ import type { EvaluationOptions } from '../../core/manifest.js';
 import type { Packing } from '../../core/packing.js';
 import { runFormats } from '../../inputs/run-items.js';
 import { parseReportTargets, type ReportTarget } from '../../reports/report-target.js';
+import { actorOf } from '../asker.js';
 import { checkLogLevel } from '../log.js';
 import { choice, type FleetOptions, type ProblemList, wholeNumber } from '../options.js';
 import { type GivenSink, sinksOfLine } from '../sink-problem.js';
@@ -25,6 +26,7 @@ export interface RawEvaluateOptions extends FleetOptions {
   sink?: string[];
   exitZero?: boolean;
   retention?: string;
+  actor?: string;
 }
 
 /** … and after checking. */
@@ -41,6 +43,8 @@ export interface EvaluateSettings {
   reports: ReportTarget[];
   sinks: GivenSink[];
   logLevel: string;
+  /** Who asks. */
+  actor: string;
 }
 
 const BATCH_ID = /^[A-Za-z0-9._-]{1,128}$/;
@@ -97,6 +101,8 @@ export async function checkOptions(
   const reports = (await problems.take(() => parseReportTargets(raw.report ?? [], look))) ?? [];
   checkCombinations(raw, reports, problems);
   const logLevel = (await problems.take(() => checkLogLevel(raw.logLevel, 'warn'))) ?? 'warn';
+  const actor = actorOf(raw.actor, process.env, problems);
   const sinks = sinksOfLine(raw.sink);
-  return { format, from, engine, workers, packing, batch: raw.batch, retentionMs, reports, sinks, logLevel };
+  const { batch } = raw;
+  return { format, from, engine, workers, packing, batch, retentionMs, reports, sinks, logLevel, actor };
 }
