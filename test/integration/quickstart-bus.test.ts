@@ -29,6 +29,8 @@ class PageShell {
       stdio: 'pipe',
       detached: true,
     });
+    // Jobs in process groups of their own, as in a terminal.
+    this.type('set -m');
     for (const stream of [this.#bash.stdout, this.#bash.stderr])
       stream?.on('data', (piece: Buffer) => {
         this.#output += piece;
