@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Lanes } from '../core/lanes.js';
 import type { Outbox, OutboxEntry } from '../ports/store.js';
 
 /** Entries that are kept for the streams which follow, and UTF-16 units of their JSON. */
 const MOST_KEPT = 2000;
 const MOST_UNITS = 8 * 2 ** 20;
 const PAGE = 500;
+/** Pages at a time for streams that are behind: other requests share the connection, and wait for them. */
+const BEHIND_AT_A_TIME = 2;
 const WAIT_MS = 1000;
 const LONGEST_RETRY_MS = 5000;
 /** How soon to look again while the common reader is not there yet. */
@@ -50,6 +53,7 @@ export class EventHub {
   #base: string | undefined;
   #followers = 0;
   #reading: Promise<void> | undefined;
+  readonly #behind = new Lanes(BEHIND_AT_A_TIME);
   #wakers = new Set<() => void>();
 
   constructor(outbox: Outbox, onError: (error: Error) => void) {
@@ -87,7 +91,8 @@ export class EventHub {
     const base = this.#base;
     const isBehind = base === undefined || comparePositions(cursor, base) < 0;
     if (isBehind) {
-      const page = await untilAborted(this.#outbox.events(cursor, PAGE, 0), signal);
+      const read = async () => (signal.aborted ? [] : this.#outbox.events(cursor, PAGE, 0));
+      const page = await untilAborted(this.#behind.run(read), signal);
       if (page === undefined || page.length > 0) return page ?? [];
     }
     // Nothing is left before `base`, so what is kept goes on from the cursor.

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { BlockReader } from '../../src/client/server-sent.js';
 import { makeEvent, type OutboxEvent } from '../../src/core/events.js';
@@ -143,6 +144,24 @@ describe('streams of one server', () => {
     const seen = read(slow);
     await expect.poll(() => seen.length, { timeout: 20_000 }).toBe(5000);
     expect(seen).toEqual(await idsOf(own));
+  });
+
+  it('that are behind read few pages at a time, so that others come in between', async () => {
+    const own = store();
+    await write(own, 0, 1200);
+    let [reading, most] = [0, 0];
+    const counted: Outbox['events'] = async (after, count, waitMs) => {
+      if (waitMs > 0) return own.outbox.events(after, count, waitMs);
+      reading += 1;
+      most = Math.max(most, reading);
+      await delay(2);
+      reading -= 1;
+      return own.outbox.events(after, count, 0);
+    };
+    const hub = new EventHub(outboxWith(own, counted), () => {});
+    const all = Array.from({ length: 20 }, () => read(streamOf(hub)));
+    await expect.poll(() => all.map((ids) => ids.length), { timeout: 10_000 }).toEqual(all.map(() => 1200));
+    expect(most).toBe(2);
   });
 
   it('say where they are while nothing comes, and end after their longest time', async () => {
