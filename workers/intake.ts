@@ -7,6 +7,9 @@ import type { SourceSetting } from '../src/core/endpoints.js';
 import { type Problem, SluiceError, show } from '../src/core/problem.js';
 import type { Source, SourceKind } from '../src/ports/source.js';
 
+/** About two seconds, in which another server takes what a command needs before it. */
+const REFUSED_TRIES = 4;
+
 /** Sources that are open. */
 export interface OpenSources {
   /** Takes nothing new, finishes what is in hand until the deadline (milliseconds), and lets go of the rest. */
@@ -62,7 +65,7 @@ export async function startSources(
   const { endpoints, problems } = readAll(settings, 'sources', kinds);
   if (problems.length > 0) throw new SluiceError('USAGE', 'The sources cannot be used.', problems);
   const { config, redisUrl, log } = engine;
-  const intake = intakeOf(engine);
+  const intake = intakeOf(engine, undefined, { refusedTries: REFUSED_TRIES });
   const open: Source[] = [];
   const drain = async (deadlineMs: number) => {
     await Promise.all(open.map((source) => source.close(deadlineMs)));

@@ -30,7 +30,8 @@ export function messageOf(entry: Entry, { key, field }: { key: string; field: st
   for (let n = 0; n + 1 < entry.fields.length; n += 2)
     fields.set(String(entry.fields[n]), entry.fields[n + 1] as Buffer);
   const body = fields.get(field);
-  if (body !== undefined) return { body, contentType: 'application/cloudevents+json', attributes: {}, place };
+  // As plain JSON it may be a batch as well.
+  if (body !== undefined) return { body, contentType: 'application/json', attributes: {}, place };
   const all = JSON.stringify(Object.fromEntries([...fields].map(([name, value]) => [name, String(value)])));
   return { body: Buffer.from(all), contentType: 'application/json', attributes: {}, place };
 }

@@ -1,5 +1,5 @@
 import { EvaluationIntake } from '../app/intake/evaluations.js';
-import { Intake } from '../app/intake/intake.js';
+import { Intake, type IntakeDeps } from '../app/intake/intake.js';
 import type { ReferenceReader } from '../ports/references.js';
 import type { Engine } from './engine.js';
 import { plansOf } from './plans.js';
@@ -45,6 +45,7 @@ export function evaluationsOf(engine: IntakeParts, references = referencesOf(eng
 export function intakeOf(
   engine: IntakeParts & Pick<Engine, 'log'>,
   references = referencesOf(engine),
+  options: Pick<IntakeDeps, 'refusedTries'> = {},
 ): Intake {
   const { store, clock, config, log } = engine;
   return new Intake({
@@ -55,6 +56,7 @@ export function intakeOf(
     plans: plansOf(engine),
     references,
     maxBytes: config.intake.max_message,
+    ...options,
     onSetAside({ endpoint, id, type, code, reason }) {
       log.warn({ source: endpoint, letter: id, type, code }, `a message was set aside: ${reason}`);
     },

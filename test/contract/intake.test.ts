@@ -403,6 +403,31 @@ describe('evidence whose host stays away', () => {
   });
 });
 
+describe('commands to one plan over two servers', () => {
+  it('that come before what they need are tried again, and set aside when nothing comes', async () => {
+    const engine = openInline(configWith(), silent);
+    const parts = placeOf(engine);
+    await register(parts, [saying('tests')]);
+    const [one, two] = [1, 2].map(() => intakeOf(engine, new Evidence(), { refusedTries: 3 }));
+    const about = { subject: 'p' };
+    const early = messageWith(commandEvent('plan.strategized', 's', {}, about));
+    const first = messageWith(commandEvent('plan.created', 'c', { resources: ['repo/a'] }, about));
+    expect(await two?.handle(early, BUS)).toMatchObject({
+      kind: 'later',
+      reason: expect.stringMatching(/no plan/),
+    });
+    expect(await one?.handle(first, BUS)).toEqual({ kind: 'done' });
+    expect(await two?.handle(early, BUS)).toEqual({ kind: 'done' });
+    expect((await engine.store.plans.plan('p'))?.phase).toBe('execute');
+    const never = messageWith(commandEvent('plan.strategized', 'n', {}, { subject: 'nobody' }));
+    for (const kind of ['later', 'later', 'done'])
+      expect(await one?.handle(never, BUS)).toMatchObject({ kind });
+    const { letters } = await engine.store.letters.list({ direction: 'in' }, '', 10);
+    expect(letters).toMatchObject([{ code: 'NOT_FOUND', tries: 3 }]);
+    await engine.close();
+  });
+});
+
 describe('a message as large as it may be', () => {
   it('is kept whole, and can be taken again', async () => {
     const engine = openInline(configWith({ intake: { max_message: 2 ** 22 } }), silent);

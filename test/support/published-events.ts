@@ -31,7 +31,7 @@ export const idOf = (message: IncomingMessage): string =>
 
 /** The CloudEvent that a message carries, in either mode. */
 export function eventOf(message: IncomingMessage): PublishedEvent {
-  const isStructured = (message.contentType ?? '').startsWith('application/cloudevents+json');
+  const isStructured = message.attributes.id === undefined;
   const value = isStructured
     ? (JSON.parse(textOf(message)) as Record<string, unknown>)
     : { ...message.attributes, data: JSON.parse(textOf(message)) as unknown };

@@ -4,6 +4,7 @@ import { type CloudEventIn, decodeMessage } from '../../core/cloud-events.js';
 import { type Command, commandOf } from '../../core/commands/command.js';
 import { sha256 } from '../../core/digest.js';
 import { clipped } from '../../core/plan/fit.js';
+import { SluiceError } from '../../core/problem.js';
 import { redact } from '../../core/redact.js';
 import type { Clock } from '../../ports/clock.js';
 import type { DeadLetter } from '../../ports/dead-letters.js';
@@ -41,6 +42,11 @@ export interface IntakeDeps {
   maxBytes: number;
   /** Milliseconds that a bus waits for an answer; default 15,000. What takes longer is answered when it comes again. */
   patienceMs?: number;
+  /**
+   * Tries of a command that its plan refuses; default 1. Where several servers share a source, the one
+   * before it may be in the hands of another.
+   */
+  refusedTries?: number;
   /** Told of each message or event that is set aside. */
   onSetAside?(letter: DeadLetter): void;
   /** Told of errors that were not expected. */
@@ -55,6 +61,10 @@ const LONGEST_WAIT_MS = 30_000;
  * about two minutes. On some buses what is put off takes a place in hand, and would hold up all others.
  */
 const MOST_TRIES = 10;
+/** Events of a batch that are taken at a time. */
+const AT_A_TIME = 16;
+/** What a plan answers to a command that comes before another that it needs. */
+const EARLY: ReadonlySet<string> = new Set(['NOT_FOUND', 'PLAN_REFUSED']);
 /** Messages whose tries are counted. */
 const COUNTED = 10_000;
 const MOST_REASON = 500;
@@ -165,7 +175,11 @@ export class Intake {
       const { isBatch, events, refused } = decoded;
       const part = (json: unknown): Part => (isBatch ? partOf(message, json) : { message, json });
       const met: Met[] = [];
-      for (const event of events) met.push(await this.#takeEvent(event, part(event.json), source, key));
+      // Commands to one plan take their turns in the order in which they are begun.
+      for (let n = 0; n < events.length; n += AT_A_TIME) {
+        const some = events.slice(n, n + AT_A_TIME);
+        met.push(...(await Promise.all(some.map((e) => this.#takeEvent(e, part(e.json), source, key)))));
+      }
       for (const { json, problems } of refused)
         await this.#setAside(source, part(json), refusalOf(problems), key);
       const trouble = met.find((each) => each !== undefined);
@@ -197,9 +211,11 @@ export class Intake {
 
   /** Whether it was tried so often that it will not do. */
   #isHopeless(error: unknown, key: string): boolean {
+    const tries = (this.#tries.get(key) ?? 0) + 1;
     const kind = kindOf(error);
-    if (kind !== 'unexpected' && kind !== 'away') return false;
-    return (this.#tries.get(key) ?? 0) + 1 >= MOST_TRIES;
+    if (kind === 'unexpected' || kind === 'away') return tries >= MOST_TRIES;
+    const isEarly = error instanceof SluiceError && EARLY.has(error.code);
+    return kind === 'refusal' && (!isEarly || tries >= (this.#deps.refusedTries ?? 1));
   }
 
   async #takeEvent(event: CloudEventIn, part: Part, source: SourceIdentity, key: string): Promise<Met> {
@@ -216,9 +232,8 @@ export class Intake {
       else await this.#turns.take(planIdOf(command), commandIdOf(command), work);
       return undefined;
     } catch (error) {
-      const kind = kindOf(error);
-      if (kind === 'unexpected') this.#deps.onError?.(error as Error);
-      if (kind !== 'refusal' && !this.#isHopeless(error, key)) return { error };
+      if (kindOf(error) === 'unexpected') this.#deps.onError?.(error as Error);
+      if (!this.#isHopeless(error, key)) return { error };
       await this.#setAside(source, part, refusalBy(error), key);
       if (command.name !== 'evaluation.requested')
         this.#turns.forget(planIdOf(command), commandIdOf(command));
