@@ -4,7 +4,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRedriver } from '../../queues/redrive.js';
 import { makeEvent } from '../../src/core/events.js';
 import type { DeadLetter } from '../../src/ports/dead-letters.js';
 import type { Store } from '../../src/ports/store.js';
@@ -257,6 +259,12 @@ describe('sluice sinks', () => {
       reason: null,
     });
     await store.outbox.openReader('left', '');
+    const client = new Redis(redis.url);
+    const queues = () => client.keys(`${FLEET}:{0}:deliver-left*`);
+    const redriver = openRedriver({ url: redis.url, fleet: FLEET }, () => {});
+    await redriver.enqueue('left', ['a letter'], 1);
+    await redriver.close();
+    expect(await queues()).not.toEqual([]);
     await store.letters.put(letter(100, { endpoint: 'x' }), event(101));
     expect(await json('sinks', 'forget', 'left')).toMatchObject({
       exitCode: 2,
@@ -267,6 +275,8 @@ describe('sluice sinks', () => {
       document: { forgotten: 'left', had_waiting: true },
     });
     expect([await store.sinks.get('left'), await store.outbox.outstanding('left')]).toEqual([undefined, 0]);
+    expect(await queues()).toEqual([]);
+    client.disconnect();
     expect(await json('sinks', 'forget', NAME)).toMatchObject({
       exitCode: 2,
       document: { error: { code: 'IN_USE' } },

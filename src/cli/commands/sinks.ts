@@ -79,7 +79,10 @@ export async function forget(name: string, options: FleetOptions & { discard?: b
   const { waiting } = await withFleet(options, 'read', new ProblemList(), CHANGED, async ({ engine }) => {
     if (engine.config.sinks.some((setting) => endpointName(setting) === name))
       throw new SluiceError('IN_USE', `The sink ${name} stands in the settings; take it out there first.`);
-    return forgetSink(engine.store, name, { discard: options.discard === true });
+    const forgotten = await forgetSink(engine.store, name, { discard: options.discard === true });
+    const { forgetDelivery } = await import('../../../queues/delivery/forget.js');
+    await forgetDelivery({ url: engine.redisUrl, fleet: engine.config.fleet }, name, engine.trouble);
+    return forgotten;
   });
   if (options.json) await printJson({ forgotten: name, had_waiting: waiting > 0 });
   else say(`sluice: ${name} is forgotten${waiting > 0 ? ', with the events that waited for it' : ''}`);

@@ -135,6 +135,15 @@ export class BatchSinks {
       if (!ofBatch) continue;
       await outbox.closeReader(name);
       await sinks.remove(name);
+      await this.#forgetQueues(name);
     }
+  }
+
+  /** Each batch has readers, and with them queues, of its own: what they leave would stay for good. */
+  async #forgetQueues(name: string): Promise<void> {
+    if (this.#engine.kind !== 'fleet') return;
+    const { redisUrl: url, config, trouble } = this.#engine as FleetEngine;
+    const { forgetDelivery } = await import('../../../queues/delivery/forget.js');
+    await forgetDelivery({ url, fleet: config.fleet }, name, trouble);
   }
 }
