@@ -12,7 +12,10 @@ function letterFilter(command: Command): Command {
     .option('--sink <name>', 'only of this sink')
     .option('--source <name>', 'only of this source')
     .option('--type <name>', 'only this event, such as evaluation.failed or plan.* (repeatable)', collect)
-    .option('--code <word>', 'only set aside for this reason, such as refused, away, gone or projection')
+    .option(
+      '--code <word>',
+      'only set aside for this reason, as the list shows it: refused, away, projection …',
+    )
     .option('--since <duration>', 'only set aside within this time, such as 10m or 24h')
     .option('--before <duration>', 'only set aside longer ago than this')
     .option('--id <id>', 'only the one with this id (repeatable)', collect);

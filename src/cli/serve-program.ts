@@ -49,8 +49,9 @@ export function addServe(program: Command, outcome: Outcome): void {
     .command('serve')
     .summary('serve the HTTP API, and take commands from the sources')
     .description(
-      'Serves the HTTP API of a fleet and takes commands from its sources. Ends on SIGTERM or Ctrl-C once the ' +
-        'requests in hand are answered.',
+      'Serves the HTTP API of a fleet and takes commands from its sources. It judges and delivers nothing itself: ' +
+        'worker, aggregator, sweeper and dispatcher run beside it, or `sluice up` in its place. Ends on SIGTERM or Ctrl-C ' +
+        'once the requests in hand are answered.',
     )
     .option(
       '--listen <host:port>',
