@@ -279,8 +279,10 @@ describe('an upload of which Redis goes away in the middle', () => {
     await new Promise((resolve) => sending.write(runs[0], resolve));
     await afterThose(server.url);
     await redis.kill();
+    const asked = performance.now();
     sending.end(`${runs[1]}${runs[2]}`);
     const [response] = await answered;
+    expect(performance.now() - asked).toBeLessThan(10_000);
     response.resume();
     expect(response.statusCode).toBe(503);
     expect(response.headers['retry-after']).toBeDefined();
