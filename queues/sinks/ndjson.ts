@@ -24,13 +24,23 @@ class NdjsonSink implements Sink {
   async #append(events: readonly OutgoingEvent[]): Promise<void> {
     const { size } = await this.#file.stat();
     const lines = events.map(({ json, projected }) => `${projected ?? json}\n`);
+    const text = Buffer.from((await this.#torn(size)) + lines.join(''));
     try {
-      await this.#file.appendFile((await this.#torn(size)) + lines.join(''));
+      await this.#file.appendFile(text);
       await this.#file.datasync().catch(() => {});
     } catch (error) {
-      await this.#file.truncate(size).catch(() => {});
+      await this.#takeBack(size, text).catch(() => {});
       throw error;
     }
+  }
+
+  /** Cuts off what was written of `text` behind `size`, but not what another process has written there. */
+  async #takeBack(size: number, text: Buffer): Promise<void> {
+    const length = (await this.#file.stat()).size - size;
+    if (length <= 0 || length > text.length) return;
+    const found = Buffer.alloc(length);
+    await this.#file.read(found, 0, length, size);
+    if (found.equals(text.subarray(0, length))) await this.#file.truncate(size);
   }
 
   /** A line feed when the file ends in the middle of a line, left by a process that died. */
