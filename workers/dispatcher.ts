@@ -10,7 +10,7 @@ import { SluiceError } from '../src/core/problem.js';
 import { redact } from '../src/core/redact.js';
 import { wantsEvent } from '../src/core/sink-filter.js';
 import type { SinkState } from '../src/ports/dead-letters.js';
-import { consumerDeps, type Role, startRole } from './lifecycle.js';
+import { consumerDeps, named, type Role, startRole } from './lifecycle.js';
 
 const CLAIM_WAIT_MS = 500;
 /** Most events that a sink takes at a time when its kind says nothing else. */
@@ -73,7 +73,7 @@ export async function openSinkReader(
   };
   return {
     name,
-    sink: await kind.open(target, options, context),
+    sink: await named(`sink ${name}`, kind.open(target, options, context)),
     ...bothOf(wantsEvent(setting), scope),
     ...(project === undefined ? {} : { project }),
     batch: kind.batch?.(options) ?? BATCH,

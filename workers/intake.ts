@@ -6,6 +6,7 @@ import { errorLogger, type FleetEngine } from '../src/compose.js';
 import type { SourceSetting } from '../src/core/endpoints.js';
 import { type Problem, SluiceError, show } from '../src/core/problem.js';
 import type { Source, SourceKind } from '../src/ports/source.js';
+import { named } from './lifecycle.js';
 
 /** About two seconds, in which another server takes what a command needs before it. */
 const REFUSED_TRIES = 4;
@@ -86,7 +87,8 @@ export async function startSources(
         secret: readSecret,
         onError: errorLogger(log.child({ source: name })),
       };
-      open.push(await kind.open(target, options, context, (message) => intake.handle(message, identity)));
+      const opening = kind.open(target, options, context, (message) => intake.handle(message, identity));
+      open.push(await named(`source ${name}`, opening));
       log.info({ source: name, kind: kind.kind }, 'source is open');
     }
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { Consumer, ConsumerDeps } from '../queues/consumers.js';
 import { BEAT_MS } from '../src/app/living.js';
 import { type FleetEngine, processName } from '../src/compose.js';
+import { SluiceError } from '../src/core/problem.js';
 import type { Served } from '../src/core/routing.js';
 import type { RoleName } from '../src/ports/store.js';
 
@@ -64,4 +65,14 @@ export function untilTold(): Promise<string> {
     process.once('SIGINT', () => resolve('SIGINT'));
     process.once('disconnect', () => resolve('the parent process is gone'));
   });
+}
+
+/** Says of which part it is when a part cannot be opened. */
+export async function named<T>(what: string, opening: Promise<T>): Promise<T> {
+  try {
+    return await opening;
+  } catch (error) {
+    if (!(error instanceof SluiceError)) throw error;
+    throw new SluiceError(error.code, `The ${what}: ${error.message}`, error.problems);
+  }
 }

@@ -38,8 +38,8 @@ export interface FleetFacts {
   needed: readonly Needed[];
 }
 
-/** A sink of the settings, as far as it can be looked at without opening it. */
-export interface SinkFacts {
+/** A sink or source of the settings, as far as it can be looked at without connecting to it. */
+export interface EndpointFacts {
   /** `KIND=TARGET`, without credentials. */
   shown: string;
   /** Why it cannot be used as it is set. */
@@ -67,7 +67,9 @@ export interface DoctorOptions {
   /** Finds out what this machine can run. */
   host?: () => Promise<HostRunners>;
   /** Looks at the sinks of the settings; absent: there are none. May throw. */
-  sinks?: () => Promise<readonly SinkFacts[]>;
+  sinks?: () => Promise<readonly EndpointFacts[]>;
+  /** Looks at the sources of the settings; absent: there are none. May throw. */
+  sources?: () => Promise<readonly EndpointFacts[]>;
   /** Asks the given Redis, or the private one that runs; may throw. */
   fleet?: () => Promise<FleetFacts>;
 }

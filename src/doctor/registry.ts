@@ -9,6 +9,7 @@ import { redisCheck } from './checks/redis.js';
 import { redisServerCheck } from './checks/redis-server.js';
 import { runnersCheck } from './checks/runners.js';
 import { sinksCheck } from './checks/sinks.js';
+import { sourcesCheck } from './checks/sources.js';
 
 /** In the order of the report. */
 export const DOCTOR_CHECKS: readonly DoctorCheck[] = [
@@ -21,5 +22,6 @@ export const DOCTOR_CHECKS: readonly DoctorCheck[] = [
   pluginsCheck,
   runnersCheck,
   sinksCheck,
+  sourcesCheck,
   diskCheck,
 ];

@@ -158,7 +158,10 @@ export class SinkGate {
     const { sinks, clock, onError } = this.#deps;
     try {
       const left = await sinks.get(this.#reader.name);
-      this.#circuit = openCircuit(left, clock.now());
+      const { kind, target } = this.#reader.describe;
+      // Another target is another receiver: what the old one answered says nothing of it.
+      const isSame = left?.kind === kind && left.target === target;
+      this.#circuit = openCircuit(isSame ? left : undefined, clock.now());
       this.#note();
       if (this.#circuit.state !== 'delivering') this.#deps.onState?.(this.#state());
     } catch (error) {

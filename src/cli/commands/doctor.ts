@@ -12,10 +12,10 @@ import { runningPrivateRedis } from '../../embedded/private-redis.js';
 import type { PluginRunner } from '../../runners/plugins/runner.js';
 import { readOnlyOf } from '../../runners/process/available.js';
 import { openRedisStore } from '../../store/redis/index.js';
+import { sinkFactsOf, sourceFactsOf } from '../endpoint-facts.js';
 import type { FleetOptions } from '../options.js';
 import { plain, print, printJson } from '../output.js';
 import { DATA_FOLDER, loadSettings } from '../redis.js';
-import { sinkFactsOf } from '../sink-facts.js';
 
 /** The findings as a table for people. */
 export function doctorTable({ checks }: DoctorReport): string {
@@ -92,6 +92,7 @@ export async function doctorCommand(options: FleetOptions): Promise<number> {
     mcpServers,
     plugins: () => plugins.load(),
     ...(config.sinks.length === 0 ? {} : { sinks: () => sinkFactsOf(config.sinks) }),
+    ...(config.sources.length === 0 ? {} : { sources: () => sourceFactsOf(config.sources) }),
   });
   const report = await looking.finally(() => Promise.all([mcp.close(), plugins.close(), own?.release()]));
   if (options.json) await printJson(report);

@@ -1,6 +1,6 @@
 import type { Config } from '../../../config/schema.js';
-import { type Role, untilTold } from '../../../workers/lifecycle.js';
-import { openFleet } from '../../compose.js';
+import { DEAD_AFTER_MS, type Role, untilTold } from '../../../workers/lifecycle.js';
+import { type FleetEngine, openFleet } from '../../compose.js';
 import { startHttp } from '../http-face.js';
 import { DEFAULT_LISTEN, listenGiven } from '../listen.js';
 import { checkLogLevel, createLog } from '../log.js';
@@ -21,6 +21,14 @@ async function greet(place: RedisPlace, config: Config, url: string, sources: nu
   say(`sluice: the HTTP API of fleet ${config.fleet} listens at ${url}${from}. Ctrl-C ends it.`);
 }
 
+/** A server stores what comes; others judge it. */
+async function tellWhoIsMissing({ store, clock }: FleetEngine): Promise<void> {
+  const alive = await store.roster.alive(clock.now() - DEAD_AFTER_MS);
+  const missing = ['worker', 'aggregator'].filter((role) => !alive.some((each) => each.role === role));
+  if (missing.length === 0) return;
+  say(`sluice: no ${missing.join(' and no ')} is alive: what comes is stored, and judged once one is`);
+}
+
 /** `sluice serve`: the HTTP API and the sources, until told to end; answers 0. */
 export async function serve(options: ServeOptions): Promise<number> {
   const problems = new ProblemList();
@@ -39,6 +47,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     roles.push(role);
     if (sources.length > 0) roles.push(await startSourcesOf(engine, sources));
     await greet(place, config, url, sources.length, options.json === true);
+    await tellWhoIsMissing(engine);
     await told;
   } finally {
     await Promise.all(roles.map((role) => role.stop()));

@@ -1,4 +1,5 @@
 import { endpointName, shownEndpoint } from '../../../queues/endpoints.js';
+import { DEAD_AFTER_MS } from '../../../workers/lifecycle.js';
 import { forgetSink } from '../../app/forget-sink.js';
 import { sinkDocument } from '../../app/letter-documents.js';
 import { enableSink, listSinks, type SinkReport } from '../../app/sinks.js';
@@ -35,16 +36,20 @@ const unopened = (settings: readonly SinkSetting[], known: readonly SinkReport[]
 /** `sluice sinks list`; answers 0. */
 export async function printSinks(options: FleetOptions): Promise<number> {
   const problems = new ProblemList();
-  const { sinks, missing } = await withFleet(
+  const { sinks, missing, isServed } = await withFleet(
     options,
     'read',
     problems,
     'nothing was read.',
     async ({ engine }) => {
       const found = await listSinks(engine.store);
-      return { sinks: found, missing: unopened(engine.config.sinks, found) };
+      const alive = await engine.store.roster.alive(engine.clock.now() - DEAD_AFTER_MS);
+      const isServed = alive.some(({ role }) => role === 'dispatcher');
+      return { sinks: found, missing: unopened(engine.config.sinks, found), isServed };
     },
   );
+  if (!isServed && sinks.length > 0)
+    say('sluice: no dispatcher is alive: nothing is delivered, and states are as the last one left them');
   for (const setting of missing)
     say(`sluice: no dispatcher has opened ${plain(shownEndpoint(setting))} of the settings yet`);
   if (options.json) await printJson({ sinks: sinks.map(sinkDocument) });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { sinkFactsOf } from '../../../src/cli/sink-facts.js';
-import { sinkObjectOf } from '../../../src/core/endpoints.js';
+import { sinkFactsOf, sourceFactsOf } from '../../../src/cli/endpoint-facts.js';
+import { sinkObjectOf, sourceObjectOf } from '../../../src/core/endpoints.js';
 import { sinksCheck } from '../../../src/doctor/checks/sinks.js';
+import { sourcesCheck } from '../../../src/doctor/checks/sources.js';
 
 const looked = (sinks: Parameters<typeof sinkFactsOf>[0]) =>
   sinksCheck.run({ dir: '.', env: {}, sinks: () => sinkFactsOf(sinks) });
@@ -35,5 +36,29 @@ describe('the look at sinks', () => {
       ['fail', expect.stringContaining('did you mean "plan.failed"?')],
       ['fail', expect.stringContaining('sinks[2].projection')],
     ]);
+  });
+
+  it('opens a sink to hear whether its secret is one', async () => {
+    process.env.SLUICE_TEST_RUBBISH = 'notasecret';
+    const options = { secrets: [{ env: 'SLUICE_TEST_RUBBISH' }] };
+    const found = await looked([{ ...sinkObjectOf('webhook=https://example.com/hook'), options }]);
+    delete process.env.SLUICE_TEST_RUBBISH;
+    expect(found).toEqual([
+      expect.objectContaining({ status: 'fail', found: expect.stringContaining('whsec_') }),
+    ]);
+    expect(found[0]?.found).not.toContain('notasecret');
+  });
+});
+
+describe('the look at sources', () => {
+  it('says of each what is wrong with it', async () => {
+    const sources = [
+      sourceObjectOf('nats=nats://127.0.0.1:4222'),
+      { ...sourceObjectOf('nats=nats://127.0.0.1:4222#x'), options: { creat: true } },
+      sourceObjectOf('nats=nats://127.0.0.1:4222#commands'),
+    ];
+    const found = await sourcesCheck.run({ dir: '.', env: {}, sources: () => sourceFactsOf(sources) });
+    expect(found.map(({ status }) => status)).toEqual(['fail', 'fail', 'ok']);
+    expect(found[1]?.found).toContain('did you mean "create"?');
   });
 });
