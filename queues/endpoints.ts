@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { sha256 } from '../src/core/digest.js';
 import { nearestName, type Problem, show } from '../src/core/problem.js';
 import { withoutPassword } from '../src/core/redis-url.js';
+import { issueProblem } from '../src/core/scenario/issues.js';
 
 /** What sinks and sources have in common. */
 interface Kind {
@@ -61,13 +62,29 @@ function keysOf(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   return Object.keys(node?.shape ?? {});
 }
 
+/** zod's own words are for programmers; those of a schema stand as they are. */
+function plainWords(
+  issue: z.core.$ZodIssue,
+  options: unknown,
+): Pick<Problem, 'message' | 'allowed' | 'nearest'> {
+  if (!/^(?:Invalid (?:input|option)|Too (?:big|small))/.test(issue.message))
+    return { message: issue.message };
+  const { message, allowed, nearest } = issueProblem(issue, options, '');
+  return {
+    message,
+    ...(allowed === undefined ? {} : { allowed }),
+    ...(nearest === undefined ? {} : { nearest }),
+  };
+}
+
 function optionProblems(schema: z.ZodType, options: Record<string, unknown>, path: string): Problem[] {
   const parsed = schema.safeParse(options);
   return (parsed.error?.issues ?? []).flatMap((issue): Problem[] => {
     const place = at(path, ['options', ...issue.path]);
     if (issue.code !== 'unrecognized_keys') {
       const found = issue.path.reduce<unknown>((v, k) => (v as Record<PropertyKey, unknown>)?.[k], options);
-      return [{ path: place, message: issue.message, ...shownOption(found, issue.message) }];
+      const words = plainWords(issue, options);
+      return [{ path: place, ...words, ...shownOption(found, words.message) }];
     }
     const allowed = keysOf(schema, issue.path);
     return issue.keys.map((key) => {
