@@ -24,6 +24,8 @@ export default defineConfig({
         test: {
           name: 'contract',
           include: ['test/contract/**/*.test.ts'],
+          // Loading every module anew for each file took as long as many of the tests.
+          isolate: false,
           maxWorkers: 3,
           testTimeout: 60_000,
           // RabbitMQ takes its time to start beside others.

@@ -1,24 +1,5 @@
-import { eventSchema } from '../core/event-schemas.js';
-import { EVENT_NAMES, EVENT_PREFIX, EVENT_VERSION, type OutboxEvent } from '../core/events.js';
+import type { OutboxEvent } from '../core/events.js';
 import type { DecisionToCommit, Store } from '../ports/store.js';
-
-const schemas = new Map<string, ReturnType<typeof eventSchema>>();
-
-function schemaOf(type: string): ReturnType<typeof eventSchema> {
-  const name = EVENT_NAMES.find((each) => EVENT_PREFIX + each + EVENT_VERSION === type);
-  if (name === undefined) throw new Error(`the event ${type} has no schema`);
-  const schema = schemas.get(type) ?? eventSchema(name);
-  schemas.set(type, schema);
-  return schema;
-}
-
-/** Throws when an event is not what its schema says. */
-export function checkEvent({ type, json }: OutboxEvent): void {
-  const { error } = schemaOf(type).safeParse(JSON.parse(json));
-  if (error === undefined) return;
-  const problems = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
-  throw new Error(`the event ${type} is not what its schema says: ${problems} in ${json.slice(0, 2000)}`);
-}
 
 const isEvent = (value: unknown): value is OutboxEvent =>
   typeof value === 'object' && value !== null && 'json' in value && 'type' in value && 'id' in value;
@@ -36,14 +17,21 @@ function eventsIn(given: readonly unknown[]): OutboxEvent[] {
   });
 }
 
+/** The schemas are loaded when the first event comes. */
+async function checkAll(events: readonly OutboxEvent[]): Promise<void> {
+  const { checkEvent } = await import('./event-check.js');
+  for (const event of events) checkEvent(event);
+}
+
 function checkedPart<T extends object>(part: T): T {
   return new Proxy(part, {
     get(target, name) {
       const member = Reflect.get(target, name, target) as unknown;
       if (typeof member !== 'function') return member;
       return (...given: unknown[]) => {
-        for (const event of eventsIn(given)) checkEvent(event);
-        return (member as (...args: unknown[]) => unknown).apply(target, given);
+        const method = () => (member as (...args: unknown[]) => unknown).apply(target, given);
+        const events = eventsIn(given);
+        return events.length === 0 ? method() : checkAll(events).then(method);
       };
     },
   });

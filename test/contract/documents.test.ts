@@ -3,7 +3,7 @@ import { Parser } from '@asyncapi/parser';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { checkEvent } from '../../src/compose/checked-events.js';
+import { checkEvent } from '../../src/compose/event-check.js';
 import { decodeMessage } from '../../src/core/cloud-events.js';
 import { commandOf } from '../../src/core/commands/command.js';
 import { COMMAND_NAMES } from '../../src/core/commands/names.js';

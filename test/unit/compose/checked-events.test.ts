@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkEvent } from '../../../src/compose/checked-events.js';
+import { checkEvent } from '../../../src/compose/event-check.js';
 import type { BatchRecord } from '../../../src/core/batch.js';
 import { batchCompletedEvent } from '../../../src/core/evaluation-events.js';
 import { makeEvent } from '../../../src/core/events.js';
