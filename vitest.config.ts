@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 /**
  * Two cores must do. Unit tests share their workers; files that start servers and processes wait for
- * them as much as they work, so that three at a time keep two cores busy. vitest alone would take one
+ * them as much as they work, so that four at a time keep two cores busy. vitest alone would take one
  * worker on two cores.
  */
 export default defineConfig({
@@ -26,7 +26,7 @@ export default defineConfig({
           include: ['test/contract/**/*.test.ts'],
           // Loading every module anew for each file took as long as many of the tests.
           isolate: false,
-          maxWorkers: 3,
+          maxWorkers: 4,
           testTimeout: 60_000,
           // RabbitMQ takes its time to start beside others.
           hookTimeout: 120_000,
@@ -38,7 +38,8 @@ export default defineConfig({
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
           pool: 'forks',
-          maxWorkers: 3,
+          isolate: false,
+          maxWorkers: 4,
           testTimeout: 60_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 1 },

@@ -16,7 +16,7 @@ const GIST_KEYS = ['batch', 'run', 'scenario', 'label', 'outcome', 'decision', '
 const MORE_GIST_KEYS = ['errored', 'sink', 'event_type', 'reason'];
 /** What a plan's events say besides; `revision` and the like stand where one reads the timeline. */
 const PLAN_KEYS = ['plan', 'stage', 'from', 'to', 'revision', 'attempt', 'fix', 'strategy_revision', 'limit'];
-const MORE_PLAN_KEYS = ['validation', 'resource', 'next_on_failure', 'message'];
+const MORE_PLAN_KEYS = ['actor', 'validation', 'resource', 'next_on_failure', 'message'];
 /** UTF-16 units of one value in the gist. */
 const MOST_SHOWN = 200;
 
@@ -67,7 +67,9 @@ export function eventLine({ json }: Pick<OutboxEvent, 'json'>): string {
     if (key === 'total' && value === 0 && Array.isArray(data.advisories)) return [];
     return typeof value === 'string' || typeof value === 'number' ? [`${key}=${cut(String(value))}`] : [];
   });
-  const actor = typeof data.actor === 'string' ? [`actor=${cut(data.actor)}`] : [];
+  // Of a plan it stands among the rest.
+  const isOfRun = data.run !== undefined && typeof data.actor === 'string';
+  const actor = isOfRun ? [`actor=${cut(data.actor as string)}`] : [];
   const text = [...gist, ...planGist(data), ...verdictGist(data), ...actor].join(' ');
   return plain(`${event.time}  ${shortType(event.type)}  ${event.subject}  ${text}`).trimEnd();
 }
