@@ -61,14 +61,14 @@ const cut = (text: string) => (text.length > MOST_SHOWN ? `${text.slice(0, MOST_
 export function eventLine({ json }: Pick<OutboxEvent, 'json'>): string {
   const event = JSON.parse(json) as ParsedEvent;
   const data = event.data ?? {};
+  // Of a run it stands last, of a plan among the rest.
+  const isOfRun = data.run !== undefined && typeof data.actor === 'string';
   const gist = [...PLAN_KEYS, ...GIST_KEYS, ...MORE_GIST_KEYS, ...MORE_PLAN_KEYS].flatMap((key) => {
     const value = data[key];
-    if (value === event.subject) return [];
+    if (value === event.subject || (key === 'actor' && isOfRun)) return [];
     if (key === 'total' && value === 0 && Array.isArray(data.advisories)) return [];
     return typeof value === 'string' || typeof value === 'number' ? [`${key}=${cut(String(value))}`] : [];
   });
-  // Of a plan it stands among the rest.
-  const isOfRun = data.run !== undefined && typeof data.actor === 'string';
   const actor = isOfRun ? [`actor=${cut(data.actor as string)}`] : [];
   const text = [...gist, ...planGist(data), ...verdictGist(data), ...actor].join(' ');
   return plain(`${event.time}  ${shortType(event.type)}  ${event.subject}  ${text}`).trimEnd();
