@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { type CloudEventIn, decodeMessage } from '../../core/cloud-events.js';
-import { type Command, commandOf } from '../../core/commands/command.js';
-import { sha256 } from '../../core/digest.js';
+import type { Command } from '../../core/commands/command.js';
 import { clipped } from '../../core/plan/fit.js';
 import { SluiceError } from '../../core/problem.js';
 import { redact } from '../../core/redact.js';
@@ -13,8 +12,9 @@ import type { IncomingMessage, Taken } from '../../ports/source.js';
 import type { Store } from '../../ports/store.js';
 import { reasonOf } from '../outage.js';
 import type { PlanService } from '../plan/service.js';
-import { type EvaluationIntake, MOST_ACTOR } from './evaluations.js';
+import type { EvaluationIntake } from './evaluations.js';
 import { commandIdOf, planIdOf, planRequestOf } from './plan-requests.js';
+import { keyOf, readCommand } from './reading.js';
 import type { CommandOutcome } from './requests.js';
 import {
   messageOf,
@@ -257,23 +257,4 @@ export class Intake {
     const reason = error instanceof Error ? reasonOf(error) : String(error);
     return { kind: 'later', afterMs, reason: clipped(redact(reason), MOST_REASON) };
   }
-}
-
-/** The same message of the same source. */
-function keyOf({ body, contentType, attributes }: IncomingMessage, { name }: SourceIdentity): string {
-  return sha256(JSON.stringify([name, sha256(body), contentType, attributes]));
-}
-
-type Read = { ignored: true } | { refusal: Refusal } | { command: Command; actor: string };
-
-function readCommand(event: CloudEventIn, source: SourceIdentity): Read {
-  const answer = commandOf(event);
-  if (answer.kind === 'ignored') return { ignored: true };
-  const named = source.trustActor ? event.extensions.actor : undefined;
-  const actor = typeof named === 'string' && named !== '' ? named : source.actor;
-  const problems = answer.kind === 'refused' ? [...answer.problems] : [];
-  if (actor.length > MOST_ACTOR)
-    problems.push({ path: 'actor', message: `has more than ${MOST_ACTOR} characters` });
-  if (answer.kind === 'refused' || problems.length > 0) return { refusal: refusalOf(problems) };
-  return { command: answer.command, actor };
 }
