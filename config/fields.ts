@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { parseDuration } from '../src/core/duration.js';
-
-const DURATION = 'expected a duration such as 250ms, 30s, 5m, 24h or 7d';
+import { DURATION, readDuration } from '../src/core/duration-schema.js';
 
 /** Longest time that anything is kept. */
 export const LONGEST_KEPT = '3650d';
@@ -13,13 +11,7 @@ export function duration(fallback: string, longest = LONGEST_TIMER) {
   return z
     .string({ error: DURATION })
     .default(fallback)
-    .transform((text, context) => {
-      const ms = parseDuration(text);
-      const isLong = ms !== undefined && ms > (parseDuration(longest) ?? 0);
-      if (ms !== undefined && !isLong) return ms;
-      context.addIssue({ code: 'custom', message: isLong ? `expected at most ${longest}` : DURATION });
-      return z.NEVER;
-    });
+    .transform((text, context) => readDuration(text, context, longest));
 }
 
 /** Absolute, or relative to the folder of the settings file where it begins with `./` or `../`. */

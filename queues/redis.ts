@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { growingPauses } from '../src/core/backoff.js';
 
 /** For those who load it late: `import()` of a CommonJS package has no names in a bundle. */
 export { Redis };
@@ -19,7 +20,7 @@ export interface ConnectionListener {
 export function connect(url: string, onError: ConnectionListener = () => {}): Redis {
   const client = new Redis(url, {
     maxRetriesPerRequest: null,
-    retryStrategy: (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 6), 2000),
+    retryStrategy: growingPauses(2000),
     reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
   });
   client.on('error', onError);

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { durationSchema } from '../../src/core/endpoints.js';
+import { durationSchema } from '../../src/core/duration-schema.js';
 import { SluiceError } from '../../src/core/problem.js';
 import { type SecretReader, secretSchema, type Tls, tlsSchema } from '../../src/core/secret.js';
 

@@ -1,17 +1,6 @@
+import { encodeAttribute, HEADER_PREFIX, STRUCTURED_TYPE } from '../../src/core/http-binding.js';
 import type { IncomingMessage } from '../../src/ports/source.js';
 import type { Content } from '../buses/content.js';
-
-/** Content type of a CloudEvent that is the whole message. */
-export const STRUCTURED = 'application/cloudevents+json';
-
-const PREFIX = 'ce-';
-
-/** Headers hold printable ASCII: everything else, spaces, quotes and percent signs are escaped. */
-export const escapeHeader = (text: string): string =>
-  text.replace(/[^\u0021-\u007e]|["%]/gu, (char) => {
-    const bytes = Buffer.from(char, 'utf8');
-    return [...bytes].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
-  });
 
 /** What cannot be decoded stays as it is. */
 function unescapeHeader(value: string): string {
@@ -28,7 +17,7 @@ export function headersOf({ contentType, attributes }: Content): [name: string, 
   const isBinary = Object.keys(attributes).length > 0;
   if (!isBinary) return contentType === undefined ? [] : [['content-type', contentType]];
   const all = { ...attributes, ...(contentType === undefined ? {} : { datacontenttype: contentType }) };
-  return Object.entries(all).map(([name, value]) => [PREFIX + name, escapeHeader(value)]);
+  return Object.entries(all).map(([name, value]) => [HEADER_PREFIX + name, encodeAttribute(value)]);
 }
 
 /**
@@ -44,12 +33,13 @@ export function readHeaders(
     const name = header.toLowerCase();
     if (value === undefined) continue;
     if (name === 'content-type') contentType = value;
-    else if (name.startsWith(PREFIX)) attributes[name.slice(PREFIX.length)] = unescapeHeader(value);
+    else if (name.startsWith(HEADER_PREFIX))
+      attributes[name.slice(HEADER_PREFIX.length)] = unescapeHeader(value);
   }
   if (contentType?.toLowerCase().startsWith('application/cloudevents'))
     return { contentType, attributes: {} };
   if (attributes.specversion === undefined && contentType === undefined)
-    return { contentType: STRUCTURED, attributes: {} };
+    return { contentType: STRUCTURED_TYPE, attributes: {} };
   const type = attributes.datacontenttype ?? contentType;
   return { attributes, ...(type === undefined ? {} : { contentType: type }) };
 }

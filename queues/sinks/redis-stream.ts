@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import { growingPauses } from '../../src/core/backoff.js';
 import { SluiceError } from '../../src/core/problem.js';
 import { redact } from '../../src/core/redact.js';
 import { withoutPassword } from '../../src/core/redis-url.js';
@@ -101,7 +102,7 @@ async function open(target: string, given: Options, context: SinkContext): Promi
     maxRetriesPerRequest: 0,
     connectTimeout: CONNECT_MS,
     commandTimeout: ANSWER_MS,
-    retryStrategy: (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 6), LONGEST_PAUSE_MS),
+    retryStrategy: growingPauses(LONGEST_PAUSE_MS),
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
     ...(await redisLogin(given, context.secret)),
   };

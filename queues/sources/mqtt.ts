@@ -1,6 +1,6 @@
 import type { IPublishPacket } from 'mqtt';
 import { z } from 'zod';
-import { durationSchema } from '../../src/core/endpoints.js';
+import { durationSchema } from '../../src/core/duration-schema.js';
 import {
   defineSource,
   type IncomingMessage,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { durationSchema } from '../../src/core/endpoints.js';
+import { durationSchema } from '../../src/core/duration-schema.js';
 import type { SourceContext } from '../../src/ports/source.js';
 import { defineSource } from '../../src/ports/source.js';
 import { StandingConnection } from '../nats/connection.js';

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { durationSchema } from '../../src/core/endpoints.js';
+import { growingPauses } from '../../src/core/backoff.js';
+import { durationSchema } from '../../src/core/duration-schema.js';
 import { redact } from '../../src/core/redact.js';
 import { defineSource, type Source, type SourceContext, type Take } from '../../src/ports/source.js';
 import { GroupConsumer } from '../redis-stream/group.js';
@@ -40,7 +41,7 @@ async function open(target: string, given: Options, context: SourceContext, take
     maxRetriesPerRequest: null,
     connectTimeout: CONNECT_MS,
     socketTimeout: SILENCE_MS,
-    retryStrategy: (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 6), LONGEST_PAUSE_MS),
+    retryStrategy: growingPauses(LONGEST_PAUSE_MS),
     reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? (2 as const) : false),
     ...(await redisLogin(given, context.secret)),
   };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { durationSchema } from '../../src/core/endpoints.js';
+import { durationSchema } from '../../src/core/duration-schema.js';
 import { secretSchema, tlsSchema } from '../../src/core/secret.js';
 
 const MIB = 2 ** 20;

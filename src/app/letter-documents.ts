@@ -1,7 +1,6 @@
+import { isoTime } from '../core/iso-time.js';
 import type { DeadLetter } from '../ports/dead-letters.js';
 import type { SinkReport } from './sinks.js';
-
-const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 /** A dead letter as `--json` and the API have it. */
 export function letterDocument({ at, ...letter }: DeadLetter) {

@@ -9,3 +9,9 @@ export function backoffMs(n: number, jitter: number, longestMs: number, retryAft
   const base = Math.min(1000 * 2 ** Math.max(0, n - 1), longestMs);
   return Math.max(Math.min(retryAfterMs, LONGEST_ASKED_MS), Math.round(base * (0.5 + jitter / 2)));
 }
+
+/** Pauses between two tries to connect, in milliseconds: from 100, doubled, to `longest`. */
+export const growingPauses =
+  (longest: number) =>
+  (attempt: number): number =>
+    Math.min(50 * 2 ** Math.min(attempt, 6), longest);

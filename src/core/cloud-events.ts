@@ -1,4 +1,5 @@
 import { eventProblems, isExtension } from './cloud-event-attributes.js';
+import { BATCHED_TYPE, STRUCTURED_TYPE } from './http-binding.js';
 import { isPlainObject } from './json.js';
 import { joinPath } from './json-path.js';
 import { type Problem, show } from './problem.js';
@@ -55,8 +56,6 @@ const MOST_EVENTS = 1000;
 /** Problems that are told of one message or event; the rest are counted. */
 const MOST_PROBLEMS = 100;
 
-const STRUCTURED = 'application/cloudevents+json';
-const BATCH = 'application/cloudevents-batch+json';
 const JSON_TYPE = /^(?:[^\s/;]+\/(?:json|[^\s/;]+\+json)|text\/json)$/;
 
 interface ContentType {
@@ -115,14 +114,14 @@ export function decodeMessage(message: CloudEventMessage, limits = DEFAULT_LIMIT
       path: '',
       message: `has ${body.byteLength} bytes; ${limits.maxBytes} are allowed`,
     });
-  if (media.startsWith('application/cloudevents') && media !== STRUCTURED && media !== BATCH)
+  if (media.startsWith('application/cloudevents') && media !== STRUCTURED_TYPE && media !== BATCHED_TYPE)
     return refusedFor({
       path: '',
       message: 'is in a format that is not known here',
       found: show(media),
-      allowed: [STRUCTURED, BATCH],
+      allowed: [STRUCTURED_TYPE, BATCHED_TYPE],
     });
-  const isBinary = media !== STRUCTURED && media !== BATCH && Object.keys(attributes).length > 0;
+  const isBinary = media !== STRUCTURED_TYPE && media !== BATCHED_TYPE && Object.keys(attributes).length > 0;
   if (isBinary) return binary(message);
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8')
     return refusedFor({ path: '', message: 'must be in UTF-8', found: show(charset), allowed: ['utf-8'] });
@@ -131,7 +130,7 @@ export function decodeMessage(message: CloudEventMessage, limits = DEFAULT_LIMIT
       path: '',
       message: 'is no CloudEvent: it has no attributes of one, and its content type is another',
       found: show(media),
-      allowed: [STRUCTURED, BATCH],
+      allowed: [STRUCTURED_TYPE, BATCHED_TYPE],
     });
   return fromJson(body, media);
 }
@@ -142,7 +141,8 @@ function fromJson(body: Uint8Array, media: string): DecodedMessage {
   if (text.trim() === '') return refusedFor({ path: '', message: 'is empty' });
   const { value, problems } = parsed(text);
   if (value === undefined) return refusedFor(...problems);
-  if (media === STRUCTURED || (media !== BATCH && !Array.isArray(value))) return single(value, problems);
+  if (media === STRUCTURED_TYPE || (media !== BATCHED_TYPE && !Array.isArray(value)))
+    return single(value, problems);
   return batch(value, problems);
 }
 

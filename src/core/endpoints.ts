@@ -1,15 +1,5 @@
 import { z } from 'zod';
-import { parseDuration } from './duration.js';
-
-const DURATION = 'expected a duration such as 250ms, 30s, 5m, 24h or 7d';
-
-/** A duration as settings give it; milliseconds. */
-export const durationSchema = z.string({ error: DURATION }).transform((text, context) => {
-  const ms = parseDuration(text);
-  if (ms !== undefined) return ms;
-  context.addIssue({ code: 'custom', message: DURATION });
-  return z.NEVER;
-});
+import { durationSchema } from './duration-schema.js';
 
 /** Names of sinks and sources: they stand in keys, queues and dead letters. */
 export const ENDPOINT_NAME = /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/;

@@ -1,7 +1,7 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
-import { escapeHeader, STRUCTURED } from '../../queues/nats/cloudevent.js';
 import { nats } from '../../queues/sources/nats.js';
+import { encodeAttribute, STRUCTURED_TYPE } from '../../src/core/http-binding.js';
 import { startNats, type TestNats } from '../support/brokers/nats.js';
 import {
   type MessageMode,
@@ -26,11 +26,11 @@ async function withClient<T>(server: TestNats, use: (client: NatsConnection) => 
 function messageOf({ id, source, type, data }: PublishedEvent, mode: MessageMode) {
   const fields = headers();
   if (mode === 'structured') {
-    fields.set('Content-Type', STRUCTURED);
+    fields.set('Content-Type', STRUCTURED_TYPE);
     return { fields, body: structured({ id, source, type, data }) };
   }
   const attributes = { specversion: '1.0', id, source, type, datacontenttype: 'application/json' };
-  for (const [name, value] of Object.entries(attributes)) fields.set(`ce-${name}`, escapeHeader(value));
+  for (const [name, value] of Object.entries(attributes)) fields.set(`ce-${name}`, encodeAttribute(value));
   return { fields, body: JSON.stringify(data) };
 }
 

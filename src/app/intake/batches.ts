@@ -1,5 +1,6 @@
 import { type BatchRecord, openingConflicts } from '../../core/batch.js';
 import type { BatchStatusDocument } from '../../core/document.js';
+import { isoTime } from '../../core/iso-time.js';
 import type { EvaluationOptions } from '../../core/manifest.js';
 import { SluiceError, show } from '../../core/problem.js';
 import type { Scenario } from '../../core/scenario/model.js';
@@ -61,8 +62,8 @@ export function batchStatus(batch: BatchRecord): BatchStatusDocument {
     pending: Math.max(0, total - batch.decided),
     vacuous_passes: batch.vacuousPasses,
     sealed: batch.total !== null,
-    created_at: new Date(batch.createdAt).toISOString(),
-    completed_at: batch.completedAt === null ? null : new Date(batch.completedAt).toISOString(),
+    created_at: isoTime(batch.createdAt),
+    completed_at: batch.completedAt === null ? null : isoTime(batch.completedAt),
   };
 }
 

@@ -1,5 +1,6 @@
 import { commandRefusedEvent } from '../../core/command-events.js';
 import { sha256 } from '../../core/digest.js';
+import { STRUCTURED_TYPE } from '../../core/http-binding.js';
 import { isPlainObject } from '../../core/json.js';
 import { listed } from '../../core/listed.js';
 import { clipped } from '../../core/plan/fit.js';
@@ -75,7 +76,7 @@ export interface Part {
 export function partOf(message: IncomingMessage, json: unknown): Part {
   const body = new TextEncoder().encode(JSON.stringify(json) ?? 'null');
   return {
-    message: { body, contentType: 'application/cloudevents+json', attributes: {}, place: message.place },
+    message: { body, contentType: STRUCTURED_TYPE, attributes: {}, place: message.place },
     json,
   };
 }

@@ -1,10 +1,10 @@
+import { isoTime } from '../../core/iso-time.js';
+import { talliesOf } from '../../core/plan/event-data.js';
 import type { Applicable, PlanCheck, PlanDecision, PlanState } from '../../core/plan/model.js';
 import type { PlanLogEntry } from '../../ports/plans.js';
 import type { PlanAnswer, PlanEvaluation, PlanEvaluationStatus, PlanStatus } from './requests.js';
 
 type Document = Record<string, unknown>;
-
-const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 /** A plan as users see it. */
 export function planDocument(plan: PlanState): Document {
@@ -16,8 +16,7 @@ export function planDocument(plan: PlanState): Document {
     phase: plan.phase,
     revision: plan.revision,
     attempt: plan.attempt,
-    counters: { fixes: plan.fixes, revisions: plan.revisions, escalations: plan.escalations },
-    limits: { fixes: policy.fixes, revisions: policy.revisions, escalations: policy.escalations },
+    ...talliesOf(plan),
     snapshots: plan.snapshots,
     awaits: plan.awaits,
     last_evaluation: plan.lastEvaluation,

@@ -15,7 +15,7 @@ import {
 } from '../../core/attachments/resolve.js';
 import type { Applicable } from '../../core/plan/model.js';
 import { type ErrorCode, nearestName, type Problem, SluiceError } from '../../core/problem.js';
-import { builtInTools } from '../../core/registry/built-in.js';
+import { builtInEntries } from '../../core/registry/built-in.js';
 import { resolveTool } from '../../core/registry/closure.js';
 import { callableNames, findCallable, fullName } from '../../core/registry/lookup.js';
 import type {
@@ -100,7 +100,7 @@ export class RegistryService {
   /** One document with its attachments. Throws NOT_FOUND. A built-in tool counts as registered at 0. */
   async entry(kind: Kind, name: string): Promise<{ entry: RegistryEntry; attachments: Attachment[] }> {
     const registry = await this.#deps.store.read();
-    const entry = registry.entries.get(fullName(name)) ?? builtInEntry(name);
+    const entry = registry.entries.get(fullName(name)) ?? builtInEntries.get(name);
     if (entry === undefined || !isOfKind(entry.document, kind)) throw notFound(registry, kind, name);
     return {
       entry,
@@ -215,11 +215,6 @@ export class RegistryService {
         return planned.value;
     }
   }
-}
-
-function builtInEntry(name: string): RegistryEntry | undefined {
-  const document = builtInTools.get(name);
-  return document && { document, version: '', registeredAt: 0, actor: 'sluice', previous: [] };
 }
 
 /** A validation is a tool as well (ADR: IS-A). */

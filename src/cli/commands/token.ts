@@ -3,6 +3,7 @@ import { LONGEST_KEPT } from '../../../config/schema.js';
 import { Tokens } from '../../app/tokens.js';
 import { openFleet } from '../../compose.js';
 import { parseDuration } from '../../core/duration.js';
+import { isoTime } from '../../core/iso-time.js';
 import { type ApiToken, ROLES, type TokenRole } from '../../ports/tokens.js';
 import { checkLogLevel, createLog } from '../log.js';
 import { choice, type FleetOptions, ProblemList } from '../options.js';
@@ -20,8 +21,8 @@ function tokenDocument({ name, role, createdAt, expiresAt }: ApiToken, now: numb
   return {
     name,
     role,
-    created_at: new Date(createdAt).toISOString(),
-    expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+    created_at: isoTime(createdAt),
+    expires_at: expiresAt === null ? null : isoTime(expiresAt),
     expired: expiresAt !== null && expiresAt <= now,
   };
 }

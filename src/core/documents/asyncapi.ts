@@ -1,11 +1,11 @@
 import { COMMAND_NAMES, type CommandName } from '../commands/names.js';
 import { EVENT_NAMES, EVENT_PREFIX, EVENT_VERSION, type EventName } from '../events.js';
+import { STRUCTURED_TYPE } from '../http-binding.js';
 import { commandAbout, eventAbout } from './about.js';
 import { commandJsonSchema, eventJsonSchema, type JsonSchema } from './schemas.js';
 
 /** Of the API as a whole: that of its events, which is in their types, and of its paths. */
 const VERSION = '1.0.0';
-const CONTENT_TYPE = 'application/cloudevents+json';
 
 /** `evaluation.passed` as `evaluationPassed`: how messages and operations are called. */
 const camel = (name: string): string =>
@@ -23,7 +23,7 @@ function message(name: string, summary: string, schema: JsonSchema): JsonSchema 
     name: EVENT_PREFIX + name + EVENT_VERSION,
     title: name,
     summary,
-    contentType: CONTENT_TYPE,
+    contentType: STRUCTURED_TYPE,
     payload: payload(schema),
   };
 }
@@ -77,7 +77,7 @@ export function asyncApi(): JsonSchema {
         'drop repeats by id. Commands with the same source and id are one. Later versions may add keys to events.',
       license: { name: 'MIT' },
     },
-    defaultContentType: CONTENT_TYPE,
+    defaultContentType: STRUCTURED_TYPE,
     channels: {
       events: channel(
         'Events',

@@ -1,3 +1,4 @@
+import { isoTime } from '../iso-time.js';
 import { clipped, fitting } from './fit.js';
 import type { Applicable, Diagnosis, PlanCheck, PlanCommand, PlanState, PlanVerdict } from './model.js';
 import { checkKey } from './model.js';
@@ -11,14 +12,6 @@ const UNVALIDATED_BYTES = 4 * 1024;
 /** UTF-16 units of what people wrote. */
 const WORDS = 2000;
 
-/** The last moment that a Date can name. */
-const LAST = 8.64e15;
-
-/** ISO 8601 in UTC, of milliseconds since the epoch. */
-export function isoTime(ms: number): string {
-  return new Date(Math.min(LAST, Math.max(-LAST, ms))).toISOString();
-}
-
 /** What a person wrote, as events carry it. */
 export const words = (text: string): string => clipped(text, WORDS);
 
@@ -29,6 +22,15 @@ export interface Cause {
 }
 
 type Data = Record<string, unknown>;
+
+/** How often a plan has gone each way round, and how often it may. */
+export function talliesOf({ fixes, revisions, escalations, policy }: PlanState) {
+  const { fixes: mostFixes, revisions: mostRevisions, escalations: mostEscalations } = policy;
+  return {
+    counters: { fixes, revisions, escalations },
+    limits: { fixes: mostFixes, revisions: mostRevisions, escalations: mostEscalations },
+  };
+}
 
 const told = ({ reason, message }: Cause): Cause => ({ reason, message: words(message) });
 

@@ -138,18 +138,21 @@ const oneCheck = evaluation.extend({ ...brief.shape, data: z.record(z.string(), 
 
 const asker = z.string().nullable().describe('Who asked for it; null: not known');
 
+/** Counts of the results of a plan's evaluation, as events and documents have them. */
+export const countsShape = {
+  passed: z.number().int(),
+  failed: z.number().int(),
+  errored: z.number().int(),
+  skipped: z.number().int(),
+  vacuous: z.number().int(),
+  advisories: z.number().int(),
+};
+
 const decided = evaluation.extend({
   actor: asker,
   decision: z.enum(['passed', 'failed', 'errored', 'cancelled']),
   gates: z.strictObject({ plan: z.strictObject({ passed: z.boolean(), reason: z.string() }) }),
-  counts: z.strictObject({
-    passed: z.number().int(),
-    failed: z.number().int(),
-    errored: z.number().int(),
-    skipped: z.number().int(),
-    vacuous: z.number().int(),
-    advisories: z.number().int(),
-  }),
+  counts: z.strictObject(countsShape),
   vacuous: z.boolean(),
   unvalidated: z.array(z.string()),
   results_digest: z.string(),

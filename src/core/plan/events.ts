@@ -2,6 +2,7 @@ import type { EventOptions } from '../evaluation-events.js';
 import { type EventName, eventId, makeEvent, type OutboxEvent } from '../events.js';
 import type { Chunk } from '../manifest.js';
 import type { CheckResult, Result } from '../result.js';
+import { talliesOf } from './event-data.js';
 import { clipped, fits, fitting } from './fit.js';
 import { materializePlan } from './manifest.js';
 import type { PlanDecision, PlanEffect, PlanManifest, PlanState } from './model.js';
@@ -18,15 +19,13 @@ const evidence = (evaluation: string) => `/v1/evaluations/${evaluation}`;
 
 /** What every event of a plan says of it. */
 function about(state: PlanState): Record<string, unknown> {
-  const { policy } = state;
   return {
     plan: state.id,
     project: state.project,
     revision: state.revision,
     phase: state.phase,
     attempt: state.attempt,
-    counters: { fixes: state.fixes, revisions: state.revisions, escalations: state.escalations },
-    limits: { fixes: policy.fixes, revisions: policy.revisions, escalations: policy.escalations },
+    ...talliesOf(state),
   };
 }
 

@@ -1,5 +1,5 @@
 import { idFrom } from '../digest.js';
-import { isoTime } from './event-data.js';
+import { isoTime } from '../iso-time.js';
 import type {
   Phase,
   PlanCheck,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SCOPES, type Scope } from '../scenario/model.js';
 import { builtInValidators } from '../validators/built-in.js';
 import type { Validator } from '../validators/validator.js';
-import type { JsonObject, ToolDocument } from './model.js';
+import type { JsonObject, RegistryEntry, ToolDocument } from './model.js';
 
 /** Namespace of the tools that come with Sluice. */
 export const BUILT_IN_NAMESPACE = 'builtin';
@@ -74,4 +74,12 @@ const pure = [...builtInValidators.values()].filter(({ runner }) => runner !== '
  */
 export const builtInTools: ReadonlyMap<string, ToolDocument> = new Map(
   pure.map((validator) => [`${BUILT_IN_NAMESPACE}/${validator.name}`, toolOf(validator)]),
+);
+
+/** What comes with Sluice as it stands beside registered documents: without a version, registered at 0. */
+export const builtInEntries: ReadonlyMap<string, RegistryEntry> = new Map(
+  [...builtInTools].map(([name, document]) => [
+    name,
+    { document, version: '', registeredAt: 0, actor: 'sluice', previous: [] },
+  ]),
 );

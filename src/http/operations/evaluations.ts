@@ -4,6 +4,7 @@ import { planEvaluationDocument } from '../../app/plan/documents.js';
 import { planEvaluation } from '../../app/plan/status.js';
 import { commandData } from '../../core/commands/data.js';
 import { evaluationDocumentSchema } from '../../core/document.js';
+import { isoTime } from '../../core/iso-time.js';
 import { type Problem, SluiceError, show } from '../../core/problem.js';
 import type { HttpDeps } from '../deps.js';
 import { type Operation, operation } from '../operation.js';
@@ -112,13 +113,12 @@ function submitOf(deps: HttpDeps): Operation {
 }
 
 function runStatus({ acceptedAt, deadline, unserved, ...rest }: EvaluationStatus) {
-  const iso = (ms: number) => new Date(ms).toISOString();
   return {
     plan: null,
     ...rest,
-    accepted_at: iso(acceptedAt),
-    deadline: iso(deadline),
-    unserved: unserved === null ? null : { needs: unserved.needs, since: iso(unserved.since) },
+    accepted_at: isoTime(acceptedAt),
+    deadline: isoTime(deadline),
+    unserved: unserved === null ? null : { needs: unserved.needs, since: isoTime(unserved.since) },
   };
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { builtInTools } from '../../core/registry/built-in.js';
+import { builtInEntries } from '../../core/registry/built-in.js';
 import type { Kind, RegistryEntry } from '../../core/registry/model.js';
 import { documentView } from '../../core/registry/view.js';
 import type { HttpDeps } from '../deps.js';
@@ -28,15 +28,6 @@ type Query = z.output<typeof querySchema>;
 
 const nameOf = ({ namespace, name }: Params): string => `${namespace}/${name}`;
 
-const builtIn = (): RegistryEntry[] =>
-  [...builtInTools.values()].map((document) => ({
-    document,
-    version: '',
-    registeredAt: 0,
-    actor: 'sluice',
-    previous: [],
-  }));
-
 /** A document without its attachments, of which a list says nothing. */
 function listed(entry: RegistryEntry): Record<string, unknown> {
   const { 'x-attachments': _, ...view } = documentView(entry, []);
@@ -63,7 +54,10 @@ function listOf(deps: HttpDeps, { kind, title }: Words): Operation {
     example: { query: { limit: '10' } },
     async run({ query }) {
       const registered = await deps.registry.entries(kind);
-      const more = query.built_in === true ? builtIn().filter(({ document }) => document.kind === kind) : [];
+      const more =
+        query.built_in === true
+          ? [...builtInEntries.values()].filter(({ document }) => document.kind === kind)
+          : [];
       const entries = [...registered, ...more].sort((a, b) => (a.document.name < b.document.name ? -1 : 1));
       const { items, cursor } = pageOf(entries, ({ document }) => document.name, query);
       return { status: 200, body: { documents: items.map(listed), cursor } };

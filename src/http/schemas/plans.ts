@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { commandData } from '../../core/commands/data.js';
+import { countsShape } from '../../core/plan/event-schemas.js';
 import { PHASES } from '../../core/plan/model.js';
 import { resultSchema } from '../../core/result.js';
 import { time } from './common.js';
@@ -66,14 +67,7 @@ const decisionSchema = z.object({
   status: z.enum(['passed', 'failed', 'errored', 'cancelled']),
   passed: z.boolean(),
   gate: z.object({ passed: z.boolean(), reason: z.string() }),
-  counts: z.object({
-    passed: z.number().int(),
-    failed: z.number().int(),
-    errored: z.number().int(),
-    skipped: z.number().int(),
-    vacuous: z.number().int(),
-    advisories: z.number().int(),
-  }),
+  counts: z.object(countsShape),
   vacuous: z.boolean(),
   unvalidated: z.array(z.string()),
   actor: z.string().nullable().optional(),

@@ -1,5 +1,7 @@
 import { Redis, type RedisOptions } from 'ioredis';
+import { growingPauses } from '../../core/backoff.js';
 import { SluiceError } from '../../core/problem.js';
+import { withoutPassword } from '../../core/redis-url.js';
 
 /** Prefix of every key of a fleet on one shard; the hash tag keeps it on one node of a cluster. */
 export function keyPrefix(fleet: string): string {
@@ -10,11 +12,9 @@ export function keyPrefix(fleet: string): string {
 export const redisOptions = {
   maxRetriesPerRequest: null,
   enableReadyCheck: true,
-  retryStrategy: (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 6), 2000),
+  retryStrategy: growingPauses(2000),
   reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
 } satisfies RedisOptions;
-
-const withoutPassword = (url: string): string => url.replace(/\/\/[^@/]*@/, '//***@');
 
 function unreachable(url: string, reason: string): SluiceError {
   const shown = withoutPassword(url);

@@ -1,5 +1,6 @@
 import type { Config } from '../../../../config/schema.js';
 import type { CheckHistory, PlanAnswer, PlanEvaluation, PlanStatus } from '../../../app/plan/requests.js';
+import { isoTime } from '../../../core/iso-time.js';
 import { canonicalJson } from '../../../core/json.js';
 import type { PlanState } from '../../../core/plan/model.js';
 import { plain } from '../../output.js';
@@ -7,7 +8,6 @@ import { tableOf } from '../../table.js';
 import { waitingAdvice } from '../../unserved-watch.js';
 
 const lines = (texts: readonly string[]): string => texts.map((text) => `${plain(text)}\n`).join('');
-const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 const named = (option: string, plan: PlanState, what: string): string =>
   plan.resources.map((resource) => ` ${option} ${resource}=${what}`).join('');

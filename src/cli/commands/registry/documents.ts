@@ -2,14 +2,8 @@ import { stringify } from 'yaml';
 import { registryOf } from '../../../compose.js';
 import { isPlainObject } from '../../../core/json.js';
 import { SluiceError } from '../../../core/problem.js';
-import { builtInTools } from '../../../core/registry/built-in.js';
-import {
-  isSkill,
-  isValidation,
-  type Kind,
-  type RegistryDocument,
-  type RegistryEntry,
-} from '../../../core/registry/model.js';
+import { builtInEntries } from '../../../core/registry/built-in.js';
+import { isSkill, isValidation, type Kind, type RegistryDocument } from '../../../core/registry/model.js';
 import type { GivenDocument } from '../../../core/registry/register.js';
 import { documentView } from '../../../core/registry/view.js';
 import { readDocuments } from '../../../inputs/documents.js';
@@ -98,19 +92,10 @@ export interface ListOptions extends AskerOptions {
   builtIn?: boolean;
 }
 
-const builtIn = (): RegistryEntry[] =>
-  [...builtInTools.values()].map((document) => ({
-    document,
-    version: '',
-    registeredAt: 0,
-    actor: 'sluice',
-    previous: [],
-  }));
-
 /** `sluice tool|validation|skill list`; answers 0. */
 export async function listDocuments(kind: Kind, options: ListOptions): Promise<number> {
   const registered = await askFleet(options, 'read', ({ engine }) => registryOf(engine).entries(kind));
-  const entries = options.builtIn ? [...registered, ...builtIn()] : registered;
+  const entries = options.builtIn ? [...registered, ...builtInEntries.values()] : registered;
   if (options.json) {
     const views = entries.map((entry) => {
       const { 'x-attachments': _, ...view } = documentView(entry, []);

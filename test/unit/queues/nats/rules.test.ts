@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { contentOf } from '../../../../queues/buses/content.js';
-import { escapeHeader, headersOf, readHeaders } from '../../../../queues/nats/cloudevent.js';
+import { headersOf, readHeaders } from '../../../../queues/nats/cloudevent.js';
 import { coveringSubject, fillSubject, templateProblem } from '../../../../queues/nats/subject.js';
 import { parseNatsTarget, subjectProblem } from '../../../../queues/nats/target.js';
 import { failureOf, natsReason } from '../../../../queues/nats/trouble.js';
 import { nats as sink } from '../../../../queues/sinks/nats.js';
 import { nats as source } from '../../../../queues/sources/nats.js';
+import { encodeAttribute } from '../../../../src/core/http-binding.js';
 import { testEvent } from '../../../support/bus-events.js';
 
 describe('targets of NATS', () => {
@@ -83,8 +84,8 @@ describe('subjects of events', () => {
 
 describe('CloudEvents in NATS headers', () => {
   it('escapes as the binding says', () => {
-    expect(escapeHeader('Euro € 😀 "50%"')).toBe('Euro%20%E2%82%AC%20%F0%9F%98%80%20%2250%25%22');
-    expect(escapeHeader('a\r\nb')).toBe('a%0D%0Ab');
+    expect(encodeAttribute('Euro € 😀 "50%"')).toBe('Euro%20%E2%82%AC%20%F0%9F%98%80%20%2250%25%22');
+    expect(encodeAttribute('a\r\nb')).toBe('a%0D%0Ab');
   });
 
   it('reads what it writes', () => {
