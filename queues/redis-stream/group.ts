@@ -82,6 +82,15 @@ export class GroupConsumer {
     return entriesOf(answer?.[0]?.[1]).entries;
   }
 
+  /** What this consumer was given behind `after` and has not acknowledged, from its oldest. */
+  async given(after: string, count: number): Promise<Entry[]> {
+    const args = ['GROUP', this.#group, this.#name, 'COUNT', count, 'STREAMS', this.#key, after];
+    const answer = (await this.#client.callBuffer('XREADGROUP', args)) as [Buffer, unknown][] | null;
+    const { entries, gone } = entriesOf(answer?.[0]?.[1]);
+    if (gone.length > 0) await this.acknowledge(gone, false);
+    return entries;
+  }
+
   /** Takes over what nobody has spoken for since `idleMs`; `cursor` is where to look on, 0-0 at the end. */
   async takeOver(
     idleMs: number,

@@ -7,6 +7,7 @@ import type { Entry, GroupConsumer } from './group.js';
 const BLOCK_MS = 1_000;
 const PAUSE_MS = 1_000;
 const LET_GO_MS = 1_000;
+const GIVEN_AT_A_TIME = 500;
 /** Most entries that are put off; those beyond come again as if their process had died. */
 const MOST_PUT_OFF = 10_000;
 
@@ -48,6 +49,8 @@ export class RedisStreamSource implements Source {
   #nextLook = 0;
   #cursor = '0-0';
   #isClosing = false;
+  /** Entries whose answer broke off with the connection are looked for behind this one. */
+  #given: string | undefined;
   #told = '';
   #wake = () => {};
   readonly #speaking: NodeJS.Timeout;
@@ -63,6 +66,7 @@ export class RedisStreamSource implements Source {
     this.#settings = settings;
     this.#take = take;
     this.#speaking = setInterval(() => this.#speak(), settings.claimAfterMs / 3);
+    for (const client of Object.values(clients)) client.on('close', () => this.#lookForGiven());
     void this.#run();
   }
 
@@ -103,6 +107,7 @@ export class RedisStreamSource implements Source {
     const now = Date.now();
     const due = [...this.#putOff].filter(([, time]) => time <= now).slice(0, free);
     if (due.length > 0) return this.#takeAgain(due.map(([id]) => id));
+    if (this.#given !== undefined) return this.#takeGiven(this.#given, free);
     if (now >= this.#nextLook) return this.#takeOver(free);
     const next = Math.min(this.#nextLook, ...this.#putOff.values());
     const wait = Math.max(1, Math.min(BLOCK_MS, next - now));
@@ -113,6 +118,20 @@ export class RedisStreamSource implements Source {
     const entries = await this.#consumer.again(ids);
     for (const id of ids) this.#putOff.delete(id);
     for (const entry of entries) this.#handle(entry);
+  }
+
+  #lookForGiven(): void {
+    this.#given = '0';
+  }
+
+  /** Redis may have given entries whose answer was lost: they are ours, and nobody else takes them soon. */
+  async #takeGiven(after: string, free: number): Promise<void> {
+    this.#given = undefined;
+    const given = await this.#consumer.given(after, GIVEN_AT_A_TIME);
+    const unknown = given.filter(({ id }) => !this.#held.has(id) && !this.#putOff.has(id)).slice(0, free);
+    for (const entry of unknown) this.#handle(entry);
+    const last = unknown.length < free ? given.at(-1)?.id : unknown.at(-1)?.id;
+    if (last !== undefined) this.#given ??= last;
   }
 
   async #takeOver(free: number): Promise<void> {

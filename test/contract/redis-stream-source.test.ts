@@ -72,6 +72,33 @@ describe('the source redis-stream', () => {
     await has('a');
   });
 
+  it('takes at once what it was given in an answer that broke off with the connection', async () => {
+    const { take, taken } = taker();
+    await sourceOn('broken', take);
+    await untilSo(
+      async () => (await pending('broken')) === 0,
+      () => 'no group',
+    );
+    await add('broken', 'first');
+    await untilSo(
+      () => taken.length === 1,
+      () => told(),
+    );
+    const [consumer] = (await client.xinfo('CONSUMERS', 'broken', GROUP)) as [[string, string]];
+    // Given within one step, before the source that waits: as if its answer had been lost.
+    const lost = client.multi();
+    for (let n = 0; n < 10; n++) lost.xadd('broken', '*', 'event', `lost-${n}`);
+    await lost.call('XREADGROUP', 'GROUP', GROUP, consumer[1], 'STREAMS', 'broken', '>').exec();
+    await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await untilSo(
+      () => new Set(taken).size === 11,
+      () => `${taken.join()} ${told()}`,
+      8_000,
+    );
+    expect(taken).toHaveLength(11);
+    expect(await pending('broken')).toBe(0);
+  });
+
   it('takes over what a dead consumer held', async () => {
     await add('dead', 'a');
     await client.xgroup('CREATE', 'dead', GROUP, '0');
