@@ -14,7 +14,7 @@ finish() {
   set +e
   if docker info > /dev/null 2>&1; then
     [ "$status" = 0 ] || "${compose[@]}" logs --tail 40 >&2
-    "${compose[@]}" down -v --remove-orphans > "$work/down.log" 2>&1 || cat "$work/down.log" >&2
+    "${compose[@]}" --profile monitoring down -v --remove-orphans > "$work/down.log" 2>&1 || cat "$work/down.log" >&2
     docker rmi -f "sluice-ci-build-$$" > /dev/null 2>&1
   fi
   if [ -n "$engine" ]; then
@@ -32,6 +32,7 @@ packages() {
   command -v dockerd > /dev/null || docker info > /dev/null 2>&1 || missing+=(docker.io iptables)
   command -v docker-compose > /dev/null || missing+=(docker-compose)
   command -v busybox > /dev/null || missing+=(busybox-static)
+  command -v prometheus > /dev/null || missing+=(prometheus)
   [ ${#missing[@]} = 0 ] && return
   step "installing ${missing[*]}"
   node --input-type=module -e \
@@ -61,6 +62,7 @@ images() {
   step "base images"
   have_image node:20-alpine || scripts/docker-stand-ins.sh node
   have_image redis:7-alpine || scripts/docker-stand-ins.sh redis
+  have_image prom/prometheus:v2.53.5 || scripts/docker-stand-ins.sh prometheus
 }
 
 # npm inside the build uses the host's registry and certificates; the image that runs has neither.
@@ -88,8 +90,14 @@ fleet() {
   SLUICE_REDIS_PORT=$(free_port)
   SLUICE_HTTP_PORT=$(free_port)
   export SLUICE_REDIS_PORT SLUICE_HTTP_PORT
-  step "a fleet with two workers, Redis on 127.0.0.1:$SLUICE_REDIS_PORT"
-  "${compose[@]}" up -d --scale worker=2 > "$work/up.log" 2>&1 || { cat "$work/up.log" >&2; return 1; }
+  SLUICE_PROMETHEUS_PORT=$(free_port)
+  export SLUICE_PROMETHEUS_PORT
+  # Grafana's image cannot be made here: its part is checked as text alone.
+  "${compose[@]}" --profile monitoring config -q
+  step "a fleet with two workers and Prometheus, Redis on 127.0.0.1:$SLUICE_REDIS_PORT"
+  "${compose[@]}" --profile monitoring up -d --scale worker=2 \
+    redis worker aggregator dispatcher sweeper server prometheus > "$work/up.log" 2>&1 ||
+    { cat "$work/up.log" >&2; return 1; }
   local example=(examples/incidents/scenarios --runs examples/incidents/runs.ndjson --exit-zero --json)
   npm run -s sluice -- evaluate "${example[@]}" --redis "redis://127.0.0.1:$SLUICE_REDIS_PORT" --workers 0 > "$work/fleet.json"
   npm run -s sluice -- evaluate "${example[@]}" --engine inline > "$work/inline.json"
@@ -97,7 +105,9 @@ fleet() {
   step "the HTTP API on 127.0.0.1:$SLUICE_HTTP_PORT"
   node --input-type=module -e 'const { status } = await fetch(process.argv[1]); process.exit(status === 200 ? 0 : 1)' \
     "http://127.0.0.1:$SLUICE_HTTP_PORT/readyz"
-  "${compose[@]}" down -v > "$work/down.log" 2>&1
+  step "what Prometheus on 127.0.0.1:$SLUICE_PROMETHEUS_PORT has seen of it"
+  node scripts/ci-prometheus.mjs "http://127.0.0.1:$SLUICE_PROMETHEUS_PORT" "$work/fleet.json"
+  "${compose[@]}" --profile monitoring down -v > "$work/down.log" 2>&1
 }
 
 packages

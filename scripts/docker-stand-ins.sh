@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Stand-ins for redis:7-alpine and node:20-alpine from this machine's own binaries, for machines that reach
-# no image registry. Needs a Docker engine, redis-server and busybox-static. They serve tests alone.
+# Stand-ins for redis:7-alpine, node:20-alpine and Prometheus from this machine's own binaries, for machines that
+# reach no image registry. Needs a Docker engine, redis-server (prometheus) and busybox-static. They serve tests alone.
 set -euo pipefail
 
 root=$(mktemp -d)
@@ -74,6 +74,19 @@ SCRIPT
   chmod +x "$root/usr/local/bin/docker-entrypoint.sh"
   tar -C "$root" -c . | docker import -c 'ENV PATH=/usr/local/bin:/usr/bin:/bin' -c 'WORKDIR /data' \
     -c 'EXPOSE 6379' -c 'VOLUME /data' -c 'ENTRYPOINT ["docker-entrypoint.sh"]' -c 'CMD ["redis-server"]' - redis:7-alpine
+}
+
+prometheus_image() {
+  begin
+  local server
+  server=$(command -v prometheus)
+  mkdir -p "$root/prometheus"
+  chmod 777 "$root/prometheus"
+  cp -L "$server" "$root/bin/prometheus"
+  libraries "$server"
+  resolver
+  tar -C "$root" -c . | docker import -c 'WORKDIR /prometheus' -c 'EXPOSE 9090' -c 'VOLUME /prometheus' \
+    -c 'ENTRYPOINT ["/bin/prometheus"]' - "${SLUICE_PROMETHEUS_IMAGE:-prom/prometheus:v2.53.5}"
 }
 
 for image in "${@:-node redis}"; do

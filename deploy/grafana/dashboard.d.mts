@@ -1,0 +1,2 @@
+/** The dashboard as Grafana takes it. */
+export function dashboard(): { panels: object[] };
