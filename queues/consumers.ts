@@ -55,7 +55,7 @@ function openWorker(
   const worker = new Worker(
     name,
     (job, token, signal) => processor(job, token, signal),
-    workerOptions(connection, place.fleet, stall, concurrency),
+    workerOptions(connection, place.fleet, stall, concurrency, place.shard),
   );
   worker.on('error', deps.onError);
   return worker;
@@ -92,8 +92,8 @@ export function consumePacks(
 ): Consumer {
   const connection = connect(deps.place.url, deps.onError);
   const queues = {
-    pure: openQueue(connection, deps.place.fleet, QUEUES.pure),
-    runner: openQueue(connection, deps.place.fleet, QUEUES.runner),
+    pure: openQueue(connection, deps.place.fleet, QUEUES.pure, deps.place.shard),
+    runner: openQueue(connection, deps.place.fleet, QUEUES.runner, deps.place.shard),
   };
   for (const queue of Object.values(queues)) queue.on('error', deps.onError);
   const workers = new Map<string, Worker>();
@@ -129,7 +129,7 @@ export function consumePacks(
         name: 'pack',
         data: { chunk, attempt, generation, acceptedAt, pack } satisfies PackPayload,
         opts: {
-          ...packOptions(`${job.id}.${n}`, deps.tries),
+          ...packOptions(`${job.id}.${n}`, deps.tries, job.priority || undefined),
           parent: owner,
         },
       })),

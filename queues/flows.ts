@@ -1,5 +1,6 @@
 import { type FlowJob, FlowProducer, type Job, type Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { DECISION_TURN } from '../src/core/fairness.js';
 import type { Chunk } from '../src/core/manifest.js';
 import type { Pack } from '../src/core/packing.js';
 import type { WorkQueue } from '../src/ports/queue.js';
@@ -20,12 +21,18 @@ export class Flows implements WorkQueue {
   readonly #tries: number;
 
   /** `tries`: how often a pack is run before infrastructure trouble makes it an error. */
-  constructor(connection: Redis, fleet: string, tries: number, onError: (error: Error) => void) {
+  constructor(
+    connection: Redis,
+    fleet: string,
+    tries: number,
+    onError: (error: Error) => void,
+    shard = 0,
+  ) {
     this.#tries = tries;
-    this.#flows = new FlowProducer({ connection, prefix: queuePrefix(fleet) });
+    this.#flows = new FlowProducer({ connection, prefix: queuePrefix(fleet, shard) });
     this.#flows.on('error', onError);
     const open = (name: string) => {
-      const queue = openQueue(connection, fleet, name);
+      const queue = openQueue(connection, fleet, name, shard);
       queue.on('error', onError);
       return queue;
     };
@@ -33,7 +40,7 @@ export class Flows implements WorkQueue {
   }
 
   async enqueue(
-    chunk: Pick<Chunk, 'id' | 'attempt' | 'acceptedAt'>,
+    chunk: Pick<Chunk, 'id' | 'attempt' | 'acceptedAt' | 'turns'>,
     generation: number,
     packs: readonly Pack[],
   ): Promise<void> {
@@ -44,14 +51,20 @@ export class Flows implements WorkQueue {
         name: 'pack',
         queueName: QUEUES[pack.queue],
         data: { ...data, acceptedAt: chunk.acceptedAt, pack } satisfies PackPayload,
-        opts: packOptions(`${id}-${n}`, this.#tries),
+        opts: packOptions(`${id}-${n}`, this.#tries, chunk.turns?.[pack.queue]),
       }),
     );
     await this.#flows.add({
       name: 'decide',
       queueName: QUEUES.decide,
       data,
-      opts: { jobId: id, attempts: DECIDE_TRIES, ...RETRY, removeOnComplete: true },
+      opts: {
+        jobId: id,
+        attempts: DECIDE_TRIES,
+        ...RETRY,
+        removeOnComplete: true,
+        ...(chunk.turns === undefined ? {} : { priority: DECISION_TURN }),
+      },
       children,
     });
   }

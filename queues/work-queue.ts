@@ -1,8 +1,10 @@
 import type { Redis } from 'ioredis';
+import type { Turns } from '../src/core/fairness.js';
 import type { Chunk } from '../src/core/manifest.js';
 import type { Pack } from '../src/core/packing.js';
 import type { WorkQueue } from '../src/ports/queue.js';
 import type { Flows } from './flows.js';
+import { frontOf } from './front.js';
 import { connect, type QueuePlace } from './redis.js';
 
 /**
@@ -11,12 +13,14 @@ import { connect, type QueuePlace } from './redis.js';
  */
 export class BullWorkQueue implements WorkQueue {
   readonly #connection: Redis;
+  readonly #fleet: string;
   readonly #open: () => Promise<Flows>;
   #flows: Promise<Flows> | undefined;
 
   /** `tries`: how often a pack is run before infrastructure trouble makes it an error. */
   constructor(place: QueuePlace, tries: number, onError: (error: Error) => void) {
     this.#connection = connect(place.url, onError);
+    this.#fleet = place.fleet;
     this.#open = async () => {
       const { Flows } = await import('./flows.js');
       return new Flows(this.#connection, place.fleet, tries, onError);
@@ -29,11 +33,15 @@ export class BullWorkQueue implements WorkQueue {
   }
 
   async enqueue(
-    chunk: Pick<Chunk, 'id' | 'attempt' | 'acceptedAt'>,
+    chunk: Pick<Chunk, 'id' | 'attempt' | 'acceptedAt' | 'turns'>,
     generation: number,
     packs: readonly Pack[],
   ): Promise<void> {
     await (await this.#opened()).enqueue(chunk, generation, packs);
+  }
+
+  front(): Promise<Turns> {
+    return frontOf(this.#connection, this.#fleet);
   }
 
   async isAlive(chunk: Pick<Chunk, 'id' | 'attempt'>, generation: number): Promise<boolean> {

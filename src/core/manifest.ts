@@ -1,3 +1,4 @@
+import type { Turns } from './fairness.js';
 import type { PlanManifest } from './plan/model.js';
 
 /** What holds for every evaluation of a batch; part of the manifest, so that no worker's settings matter. */
@@ -42,6 +43,8 @@ export interface Chunk {
   plan?: PlanManifest;
   /** Who asked for it; absent: not known. */
   actor?: string;
+  /** Turns of its packs, of the bulk of a large batch; absent: they go before all that have one. */
+  turns?: Turns;
   /** An evaluation that was asked for by itself, and is of no batch. */
   single?: {
     /** `correlationid` of its events. */

@@ -1,3 +1,4 @@
+import type { Turns } from '../core/fairness.js';
 import type { Chunk } from '../core/manifest.js';
 import type { Pack } from '../core/packing.js';
 import type { Need } from '../core/registry/needs.js';
@@ -31,10 +32,12 @@ export type PackAnswer =
 export interface WorkQueue {
   /** Repeatable: the same chunk, attempt and generation is enqueued once. */
   enqueue(
-    chunk: Pick<Chunk, 'id' | 'attempt' | 'acceptedAt'>,
+    chunk: Pick<Chunk, 'id' | 'attempt' | 'acceptedAt' | 'turns'>,
     generation: number,
     packs: readonly Pack[],
   ): Promise<void>;
+  /** The lowest turns that wait, by queue; absent, or without a queue: nothing waits there for its turn. */
+  front?(): Promise<Turns>;
   /** Whether the flow is still on its way to a decision by itself. */
   isAlive(chunk: Pick<Chunk, 'id' | 'attempt'>, generation: number): Promise<boolean>;
   close(): Promise<void>;
