@@ -1,7 +1,8 @@
 // Imports go one way (DESIGN 2): core <- ports <- {app | adapters} <- compose <- {workers | cli | http |
 // index}; config is a leaf for compose and the entry points.
 
-const ADAPTERS = 'src/(?:store|runners|importers|inputs|reports|inline|embedded|doctor)|queues';
+const ADAPTERS =
+  'src/(?:store|runners|importers|inputs|reports|inline|embedded|doctor|metrics|telemetry)|queues';
 const COMPOSE = '^src/compose(?:\\.ts$|/)';
 const ENTRY = '^(?:workers|src/cli|src/http)/|^src/index\\.ts$';
 const BUILT_IN = ['core'];

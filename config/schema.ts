@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { busSettings } from './buses.js';
+import { fairnessSettings } from './fairness.js';
 import { count, duration, LONGEST_KEPT, place } from './fields.js';
+import { metricsSettings } from './metrics.js';
+import { telemetrySettings } from './telemetry.js';
 
 export { LONGEST_KEPT } from './fields.js';
 
@@ -183,6 +186,9 @@ export const configSchema = z.strictObject({
     })
     .prefault({}),
   ...busSettings,
+  ...fairnessSettings,
+  ...metricsSettings,
+  ...telemetrySettings,
 });
 
 export type Config = z.output<typeof configSchema>;
