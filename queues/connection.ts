@@ -5,10 +5,10 @@ import { queuePrefix } from './names.js';
 /** BullMQ's event stream is for people who look on; nothing is decided on it (DESIGN 5.7). */
 const EVENTS_KEPT = 1000;
 
-export function openQueue(connection: Redis, fleet: string, name: string): Queue {
+export function openQueue(connection: Redis, fleet: string, name: string, shard = 0): Queue {
   const options: QueueOptions = {
     connection,
-    prefix: queuePrefix(fleet),
+    prefix: queuePrefix(fleet, shard),
     streams: { events: { maxLen: EVENTS_KEPT } },
   };
   return new Queue(name, options);
@@ -29,10 +29,11 @@ export function workerOptions(
   fleet: string,
   stall: StallSettings,
   concurrency: number,
+  shard = 0,
 ): WorkerOptions {
   return {
     connection,
-    prefix: queuePrefix(fleet),
+    prefix: queuePrefix(fleet, shard),
     concurrency,
     lockDuration: stall.lockMs,
     stalledInterval: stall.stalledIntervalMs,

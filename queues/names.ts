@@ -15,9 +15,12 @@ export function deliveryQueue(reader: string, lane?: number): string {
   return lane === undefined ? `deliver-${reader}` : `deliver-${reader}.${lane}`;
 }
 
-/** BullMQ's prefix for a fleet; the hash tag keeps a shard's queues together in a cluster (DESIGN 5.8). */
-export function queuePrefix(fleet: string): string {
-  return `${fleet}:{0}`;
+/**
+ * BullMQ's prefix for a shard of a fleet, 0 being its home; the hash tag keeps a shard's queues together in a
+ * cluster (DESIGN 5.8).
+ */
+export function queuePrefix(fleet: string, shard = 0): string {
+  return `${fleet}:{${shard}}`;
 }
 
 /** `<evaluation>-<attempt>-<generation>`, the id of a flow's parent; children append `-<n>`. */

@@ -4,10 +4,12 @@ import { growingPauses } from '../src/core/backoff.js';
 /** For those who load it late: `import()` of a CommonJS package has no names in a bundle. */
 export { Redis };
 
-/** Where a fleet's queues are. */
+/** Where queues of a fleet are. */
 export interface QueuePlace {
   url: string;
   fleet: string;
+  /** From 0, the home of what the fleet has once; absent: 0. */
+  shard?: number;
 }
 
 /** Hears of a connection's errors, and, where it wants to, that the connection stands (again). */

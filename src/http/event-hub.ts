@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Lanes } from '../core/lanes.js';
+import { behind, covers, hasRead } from '../core/positions.js';
 import type { Outbox, OutboxEntry } from '../ports/store.js';
 
 /** Entries that are kept for the streams which follow, and UTF-16 units of their JSON. */
@@ -12,13 +13,6 @@ const WAIT_MS = 1000;
 const LONGEST_RETRY_MS = 5000;
 /** How soon to look again while the common reader is not there yet. */
 const BEGIN_MS = 50;
-
-/** Negative, zero or positive, as for sorting, for two positions of the outbox; '' stands before all. */
-export function comparePositions(a: string, b: string): number {
-  const [aTime = '', aSequence = ''] = a.split('-');
-  const [bTime = '', bSequence = ''] = b.split('-');
-  return Number(aTime) - Number(bTime) || Number(aSequence) - Number(bSequence);
-}
 
 /** What comes of it; undefined when the signal is aborted first. */
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
@@ -89,7 +83,7 @@ export class EventHub {
   /** What comes after a position: some of it, or nothing when `waitMs` are over or the signal is aborted. */
   async after(cursor: string, waitMs: number, signal: AbortSignal): Promise<OutboxEntry[]> {
     const base = this.#base;
-    const isBehind = base === undefined || comparePositions(cursor, base) < 0;
+    const isBehind = base === undefined || !covers(cursor, base);
     if (isBehind) {
       const read = async () => (signal.aborted ? [] : this.#outbox.events(cursor, PAGE, 0));
       const page = await untilAborted(this.#behind.run(read), signal);
@@ -105,11 +99,16 @@ export class EventHub {
 
   /** From what is kept; undefined when the position lies before that. */
   #after(cursor: string): OutboxEntry[] | undefined {
-    if (this.#base === undefined || comparePositions(cursor, this.#base) < 0) return undefined;
+    if (this.#base === undefined || !covers(cursor, this.#base)) return undefined;
     let first = this.#kept.length;
-    while (first > 0 && comparePositions((this.#kept[first - 1] as OutboxEntry).position, cursor) > 0)
-      first -= 1;
-    return this.#kept.slice(first, first + PAGE);
+    while (first > 0 && !covers(cursor, (this.#kept[first - 1] as OutboxEntry).position)) first -= 1;
+    // Of several shards, who comes from another server may have read some of these in another order.
+    const later = this.#kept.slice(first).filter(({ position }) => !hasRead(cursor, position));
+    let read = cursor;
+    return later.slice(0, PAGE).map((entry) => {
+      read = behind(read, entry.position);
+      return read === entry.position ? entry : { ...entry, position: read };
+    });
   }
 
   #news(waitMs: number, signal: AbortSignal): Promise<void> {

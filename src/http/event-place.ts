@@ -1,14 +1,12 @@
+import { covers, isPosition } from '../core/positions.js';
 import { SluiceError, show } from '../core/problem.js';
 import type { Outbox } from '../ports/store.js';
-import { comparePositions } from './event-hub.js';
 import { BEFORE_ALL, type Gap } from './event-stream.js';
-
-const POSITION = /^\d{1,15}-\d{1,15}$/;
 
 /** Where a client wants to go on; `path` names where it said so. Throws INVALID_REQUEST for what is no position. */
 export function positionOf(given: string, path: string): string {
   if (given === BEFORE_ALL) return '';
-  if (POSITION.test(given)) return given;
+  if (isPosition(given)) return given;
   const problem = {
     path,
     message: 'is no position of an event; expected an id that this server sent',
@@ -32,7 +30,7 @@ export async function placeBehind(outbox: Outbox, position: string): Promise<Pla
   if (position === '' || (await outbox.eventsAt([position])).length > 0)
     return { cursor: position, gap: undefined };
   const last = await outbox.lastEvent();
-  const isAhead = last !== '' && comparePositions(position, last) > 0;
+  const isAhead = last !== '' && !covers(last, position);
   const cursor = isAhead ? '' : position;
   const [first] = await outbox.events(cursor, 1, 0);
   return { cursor, gap: { after: position, from: first?.position ?? null } };

@@ -48,6 +48,8 @@ export interface PlanStep {
   now: number;
   /** Revision of the registry that must stand; absent: any. */
   registry?: number | undefined;
+  /** The step is stale after this time, in milliseconds since the epoch by the store's clock; absent: never. */
+  before?: number | undefined;
   command: CommandMark | null;
   /** The next state and its line of history; null: the plan does not move, only the decision is written. */
   next: { state: PlanState; log: PlanLogEntry } | null;

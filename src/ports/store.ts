@@ -78,8 +78,11 @@ export interface BatchStore {
    * after it.
    */
   sealBatch(id: string, total: number): Promise<BatchRecord | undefined>;
-  /** Open to completed by compare-and-set, with its event; false when it was not open and complete. */
-  completeBatch(id: string, now: number, event: OutboxEvent): Promise<boolean>;
+  /**
+   * Open to completed by compare-and-set, with its event; false when it was not open and complete. Without an
+   * event: a part of a batch, of which its home tells.
+   */
+  completeBatch(id: string, now: number, event: OutboxEvent | null): Promise<boolean>;
   /** Writes the event once per step (0-10, tenths of the total); false when the step was reported before. */
   progressBatch(id: string, step: number, event: OutboxEvent): Promise<boolean>;
   /** Open, sealed batches in which everything is decided, for the sweeper. */
@@ -112,7 +115,8 @@ export interface EvaluationStore {
   ): Promise<AcceptAnswer>;
   /** For each evaluation id the chunk and position that it stands under. */
   locate(evaluations: readonly string[]): Promise<({ chunk: string; position: number } | undefined)[]>;
-  blobs(digests: readonly string[]): Promise<(string | undefined)[]>;
+  /** `near`: an evaluation or chunk that they belong to, in whose shard they are looked for first. */
+  blobs(digests: readonly string[], near?: string): Promise<(string | undefined)[]>;
   chunk(id: string): Promise<ChunkRecord | undefined>;
   chunks(ids: readonly string[]): Promise<(ChunkRecord | undefined)[]>;
   /** Looks at the chunk again at `checkAt` at the latest. */
@@ -228,6 +232,8 @@ export interface UnservedStore {
 
 /** All state of a fleet. One contract suite holds every implementation to it. */
 export interface Store {
+  /** Over how many shards evaluations and plans are spread (src/core/shards.ts); absent: one. */
+  readonly shards?: number;
   readonly batches: BatchStore;
   readonly evaluations: EvaluationStore;
   readonly outbox: Outbox;

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { BlockReader } from '../../src/client/server-sent.js';
 import { makeEvent, type OutboxEvent } from '../../src/core/events.js';
-import { comparePositions, EventHub } from '../../src/http/event-hub.js';
+import { compareIds } from '../../src/core/positions.js';
+import { EventHub } from '../../src/http/event-hub.js';
 import { eventStream, type StreamSettings } from '../../src/http/event-stream.js';
 import type { Outbox } from '../../src/ports/store.js';
 import { openMemoryStore } from '../../src/store/memory/index.js';
@@ -227,7 +228,7 @@ describe('positions', () => {
     ['10-2', '10-10', -1],
     ['1700000000001-0', '1700000000000-9', 1],
   ])('%s against %s is %i', (a, b, sign) => {
-    expect(Math.sign(comparePositions(a, b))).toBe(sign);
-    expect(Math.sign(comparePositions(b, a))).toBe(sign === 0 ? 0 : -sign);
+    expect(Math.sign(compareIds(a, b))).toBe(sign);
+    expect(Math.sign(compareIds(b, a))).toBe(sign === 0 ? 0 : -sign);
   });
 });

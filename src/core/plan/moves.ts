@@ -1,5 +1,5 @@
-import { idFrom } from '../digest.js';
 import { isoTime } from '../iso-time.js';
+import { planEvaluationId } from '../shards.js';
 import type {
   Phase,
   PlanCheck,
@@ -54,7 +54,7 @@ export function validate(
   ask: Ask,
   change: Partial<PlanState>,
 ): { state: PlanState; effect: PlanEffect } {
-  const evaluation = idFrom('plan-evaluation', state.id, String(state.revision + 1), String(now));
+  const evaluation = planEvaluationId(state.id, String(state.revision + 1), String(now));
   const awaits = { evaluation, stage: ask.stage };
   const next = enter(state, now, 'validate', { ...change, awaits });
   return { state: next, effect: { type: 'evaluate', evaluation, attempt: next.attempt, ...ask } };

@@ -7,9 +7,9 @@
 --      11 phase, 12 project, 13 time of creation, 14 deadline ('' for none), 15 '1' when it ends the plan
 --      16 chunk that is accepted ('' for none), 17 manifest, 18 time of the next check, 19 lease in ms
 --      20 retention in ms, 21 outbox cap, 22 counts of events, 23 of blobs,
---      24 expected revision of the registry ('' for any);
+--      24 expected revision of the registry ('' for any), or `<` and the time in ms before which it holds;
 --      then events as JSON, digest and content of each blob
--- Returns: done; or repeated with revision and digest, stale with the state, decided, outbox_full
+-- Returns: done; or repeated with revision and digest, stale with the state, decided, outbox_full, missing (pieces of a blob are to be stored first)
 local p = KEYS[1]
 local plan, expected, decided, stage = ARGV[1], ARGV[2], ARGV[5], ARGV[7]
 local accepted, retention = ARGV[16], ARGV[20]
@@ -19,12 +19,12 @@ local dkey, staged = p .. 'chunk:' .. decided, p .. 'rs:' .. decided .. ':' .. s
 -- Results live as long as their chunk does.
 local function keep_results()
   local left = redis.call('PTTL', dkey)
-  if left < 0 then redis.call('PERSIST', staged) else redis.call('PEXPIRE', staged, left) end
+  if left < 0 then to_whole('PERSIST', staged) else to_whole('PEXPIRE', staged, left) end
 end
 local function refuse(...)
   if stage ~= '' then
     -- The same step may come twice, when its first answer was lost: then its results are in use.
-    if redis.call('HGET', dkey, 's0') == stage then keep_results() else redis.call('UNLINK', staged) end
+    if redis.call('HGET', dkey, 's0') == stage then keep_results() else to_whole('UNLINK', staged) end
   end
   return { ... }
 end
@@ -35,7 +35,14 @@ if ARGV[4] ~= '' and stands[2] then
   return refuse('repeated', revision, digest)
 end
 if (stands[1] or '0') ~= expected then return refuse('stale', redis.call('HGET', key, 's')) end
-if ARGV[24] ~= '' and (redis.call('HGET', p .. 'registry', 'rev') or '0') ~= ARGV[24] then
+local before = string.match(ARGV[24], '^<(%d+)$')
+if before then
+  -- The registry is in another shard, which keeps it as it is until then.
+  local t = redis.call('TIME')
+  if t[1] * 1000 + math.floor(t[2] / 1000) >= tonumber(before) then
+    return refuse('stale', redis.call('HGET', key, 's'))
+  end
+elseif ARGV[24] ~= '' and (redis.call('HGET', p .. 'registry', 'rev') or '0') ~= ARGV[24] then
   return refuse('stale', redis.call('HGET', key, 's'))
 end
 if decided ~= '' then
@@ -49,6 +56,11 @@ elseif accepted ~= '' and redis.call('XLEN', p .. 'outbox') >= tonumber(ARGV[21]
   return refuse('outbox_full')
 end
 
+local events, blobs = tonumber(ARGV[22]), tonumber(ARGV[23])
+for i = 25 + events, 24 + events + 2 * blobs, 2 do
+  if not has_pieces(p, ARGV[i], ARGV[i + 1]) then return refuse('missing') end
+end
+
 -- A Redis that is full refuses the first write: it must be one that it can refuse, or half would stand.
 if decided ~= '' then
   redis.call('HSET', dkey, 'd0', ARGV[6], 's0', stage, 'left', 0)
@@ -56,16 +68,11 @@ if decided ~= '' then
   redis.call('UNLINK', p .. 'res:' .. decided)
   if stage ~= '' then keep_results() end
 end
-local events, blobs = tonumber(ARGV[22]), tonumber(ARGV[23])
 if accepted ~= '' then
   redis.call('SET', p .. 'eval:' .. accepted, accepted .. ':0')
   local lease, first = tonumber(ARGV[19]), 25 + events
   for i = first, first + 2 * blobs - 1, 2 do
-    local blob = p .. 'blob:' .. ARGV[i]
-    if not redis.call('SET', blob, ARGV[i + 1], 'PX', lease, 'NX') then
-      local left = redis.call('PTTL', blob)
-      if left >= 0 and left < lease then redis.call('PEXPIRE', blob, lease) end
-    end
+    hold_blob(p, ARGV[i], ARGV[i + 1], lease)
   end
   redis.call('HSET', p .. 'chunk:' .. accepted, 'm', ARGV[17], 'g', 1, 'left', 1)
   redis.call('ZADD', p .. 'open', ARGV[18], accepted)
@@ -81,7 +88,7 @@ if ARGV[8] ~= '' then
     for _, chunk in ipairs(redis.call('LRANGE', chunks, 0, -1)) do
       local ckey = p .. 'chunk:' .. chunk
       local s = redis.call('HGET', ckey, 's0')
-      if s then redis.call('PEXPIRE', p .. 'rs:' .. chunk .. ':' .. s, retention) end
+      if s then to_whole('PEXPIRE', p .. 'rs:' .. chunk .. ':' .. s, retention) end
       redis.call('PEXPIRE', ckey, retention)
       redis.call('PEXPIRE', p .. 'eval:' .. chunk, retention)
     end

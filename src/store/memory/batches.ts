@@ -50,12 +50,12 @@ export class MemoryBatches implements BatchStore {
     return this.batch(id);
   }
 
-  async completeBatch(id: string, now: number, event: OutboxEvent): Promise<boolean> {
+  async completeBatch(id: string, now: number, event: OutboxEvent | null): Promise<boolean> {
     const batch = this.#state.batches.get(id);
     if (batch === undefined || batch.record.state !== 'open' || !isComplete(batch.record)) return false;
     batch.record.state = 'completed';
     batch.record.completedAt = now;
-    this.#state.append([event]);
+    if (event !== null) this.#state.append([event]);
     this.#state.wake();
     return true;
   }

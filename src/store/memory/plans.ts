@@ -55,7 +55,8 @@ export class MemoryPlans implements PlanStore {
     const plan = this.#find(step.plan);
     const known = step.command === null ? undefined : plan?.commands.get(step.command.id);
     if (known !== undefined) return { done: false, reason: 'repeated', ...known };
-    if ((plan?.revision ?? 0) !== step.expected || (step.registry ?? registry) !== registry) {
+    const isLate = step.before !== undefined && Date.now() >= step.before;
+    if ((plan?.revision ?? 0) !== step.expected || (step.registry ?? registry) !== registry || isLate) {
       return { done: false, reason: 'stale', state: plan && stateOf(plan) };
     }
     if (step.decision !== null && !this.#isOpen(step.decision.chunk)) {

@@ -3,9 +3,9 @@ import { growingPauses } from '../../core/backoff.js';
 import { SluiceError } from '../../core/problem.js';
 import { withoutPassword } from '../../core/redis-url.js';
 
-/** Prefix of every key of a fleet on one shard; the hash tag keeps it on one node of a cluster. */
-export function keyPrefix(fleet: string): string {
-  return `${fleet}:{0}:`;
+/** Prefix of every key of a fleet on one shard, 0 being its home; the hash tag keeps it on one node of a cluster. */
+export function keyPrefix(fleet: string, shard = 0): string {
+  return `${fleet}:{${shard}}:`;
 }
 
 /** How connections behave: patient with outages, impatient with a primary that became a replica. */

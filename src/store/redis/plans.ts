@@ -1,6 +1,7 @@
 import { type PlanState, TERMINAL_PHASES } from '../../core/plan/model.js';
 import type { PlanFilter, PlanLogEntry, PlanStep, PlanStepAnswer, PlanStore } from '../../ports/plans.js';
 import { type RedisContext, unwrap } from './context.js';
+import { blobArgs, PIECE, putWhole, withPieces } from './pieces.js';
 
 /** How long staged results wait for their step, which then has them live as long as the plan does. */
 const STAGED_MS = 3_600_000;
@@ -113,9 +114,8 @@ export class RedisPlans implements PlanStore {
     const { scripts, prefix, outboxCap } = this.#context;
     const { accept, events } = step;
     const blobs = accept?.blobs ?? [];
-    const staged = this.#stage(step);
-    const stepped = scripts['step-plan'](
-      prefix,
+    const lease = accept === null ? 1 : accept.chunk.deadline - step.now + step.retentionMs;
+    const args: Arg[] = [
       step.plan,
       step.expected,
       ...commandArgs(step),
@@ -126,19 +126,27 @@ export class RedisPlans implements PlanStore {
       outboxCap,
       events.length,
       blobs.length,
-      step.registry ?? '',
+      step.before === undefined ? (step.registry ?? '') : `<${step.before}`,
       ...events.map((event) => event.json),
-      ...blobs.flatMap(({ digest, content }) => [digest, content]),
-    );
-    const [, answer] = await Promise.all([staged, stepped as Promise<string[]>]);
-    return answerOf(answer);
+      ...blobArgs(blobs),
+    ];
+    const run = async () => {
+      const staged = this.#stage(step);
+      // A short one is there before the script runs, which is sent behind it.
+      if ((step.decision?.results?.json.length ?? 0) > PIECE) await staged;
+      const stepped = scripts['step-plan'](prefix, ...args) as Promise<string[]>;
+      stepped.catch(() => {});
+      await staged;
+      return stepped;
+    };
+    return answerOf(await withPieces(this.#context, blobs, lease, run, ([word]) => word === 'missing'));
   }
 
   async #stage({ decision }: PlanStep): Promise<void> {
     if (decision?.results == null) return;
     const { stage, json } = decision.results;
     const key = this.#key('rs', `${decision.chunk}:${stage}`);
-    await this.#context.client.set(key, json, 'PX', STAGED_MS);
+    await putWhole(this.#context, key, json, STAGED_MS);
   }
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { ulid } from 'ulid';
 import type {
   Attachment,
@@ -8,6 +9,10 @@ import type {
 } from '../../core/registry/model.js';
 import type { RegistryStore } from '../../ports/registry.js';
 import type { RedisContext } from './context.js';
+
+/** What the script answers when the registry is held, and how soon to ask again. */
+const HELD = 2;
+const HELD_WAIT_MS = 20;
 
 type Stamp = [revision: string | null, mark: string | null];
 
@@ -53,25 +58,42 @@ export class RedisRegistry implements RegistryStore {
   async change(expected: number, change: RegistryChange): Promise<Registry | undefined> {
     const { scripts, prefix } = this.#context;
     const { put, remove, attach, detach } = change;
-    const changed = await scripts['change-registry'](
-      prefix,
-      expected,
-      ulid(),
-      put.length,
-      remove.length,
-      attach.length,
-      detach.length,
-      ...put.flatMap((entry) => [
-        entry.document.name,
-        entry.version,
-        JSON.stringify(entry),
-        JSON.stringify(entry.document),
-      ]),
-      ...remove,
-      ...attach.flatMap((attachment) => [attachment.id, JSON.stringify(attachment)]),
-      ...detach,
-    );
+    const changing = () =>
+      scripts['change-registry'](
+        prefix,
+        expected,
+        ulid(),
+        put.length,
+        remove.length,
+        attach.length,
+        detach.length,
+        ...put.flatMap((entry) => [
+          entry.document.name,
+          entry.version,
+          JSON.stringify(entry),
+          JSON.stringify(entry.document),
+        ]),
+        ...remove,
+        ...attach.flatMap((attachment) => [attachment.id, JSON.stringify(attachment)]),
+        ...detach,
+      );
+    let changed = await changing();
+    while (changed === HELD) {
+      await delay(HELD_WAIT_MS);
+      changed = await changing();
+    }
     return changed === 1 ? this.read() : undefined;
+  }
+
+  async hold(expected: number, forMs: number): Promise<{ id: string; until: number } | undefined> {
+    const { scripts, prefix } = this.#context;
+    const id = ulid();
+    const until = Number(await scripts['hold-registry'](prefix, expected, id, forMs));
+    return until === 0 ? undefined : { id, until };
+  }
+
+  async release(hold: string): Promise<void> {
+    await this.#context.client.zrem(this.#key('registry:holds'), hold);
   }
 
   async version(digest: string): Promise<RegistryDocument | undefined> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { idFrom } from '../../../../src/core/digest.js';
 import type { PlanCheck } from '../../../../src/core/plan/model.js';
+import { planEvaluationId } from '../../../../src/core/shards.js';
 import { result } from '../build.js';
 import {
   ACTOR,
@@ -46,7 +46,7 @@ describe('a new plan', () => {
       attempt: 1,
       deadline: null,
       snapshots: SNAPSHOTS,
-      awaits: { evaluation: idFrom('plan-evaluation', 'p', '1', String(NOW)), stage: 'all' },
+      awaits: { evaluation: planEvaluationId('p', '1', String(NOW)), stage: 'all' },
     });
     expect(asked(life)).toMatchObject({ stage: 'all', rest: [], earlier: null, attempt: 1 });
     expect(keys(asked(life)?.checks)).toEqual(['lint', 'tests', 'style']);
