@@ -3,7 +3,9 @@
 -- KEYS[1] key prefix
 -- ARGV 1 chunk, 2 batch ('' for none), 3 manifest, 4 time of the next check, 5 input index of the first
 --      evaluation, 6 lease in ms, 7 outbox cap, 8 counts of evaluations, 9 of blobs, 10 of events;
---      then evaluation ids, digest and content of each blob, events as JSON
+--      then evaluation ids, digest and content of each blob, events as JSON; last, where these blobs are not
+--      just what the manifest names, the digests of all of them
+-- Returns: accepted, or why not; missing: pieces of a blob are to be stored first
 local p = KEYS[1]
 local chunk, batch = ARGV[1], ARGV[2]
 local evaluations, blobs, events = tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
@@ -18,20 +20,18 @@ if batch ~= '' then
 end
 if #standing > 1 then return standing end
 if redis.call('XLEN', p .. 'outbox') >= tonumber(ARGV[7]) then return { 'outbox_full' } end
+local first = 11 + evaluations
+for at = first, first + 2 * blobs - 1, 2 do
+  if not has_pieces(p, ARGV[at], ARGV[at + 1]) then return { 'missing' } end
+end
 -- A Redis that is full refuses the first write: it must be one that it can refuse, or half would stand.
 for i = 11, 10 + evaluations do
   redis.call('SET', p .. 'eval:' .. ARGV[i], chunk .. ':' .. (i - 11))
 end
-local lease, at = tonumber(ARGV[6]), 11 + evaluations
-for _ = 1, blobs do
-  local key = p .. 'blob:' .. ARGV[at]
-  if not redis.call('SET', key, ARGV[at + 1], 'PX', lease, 'NX') then
-    local left = redis.call('PTTL', key)
-    if left >= 0 and left < lease then redis.call('PEXPIRE', key, lease) end
-  end
-  at = at + 2
-end
+local lease, at = tonumber(ARGV[6]), first + 2 * blobs
+for i = first, at - 1, 2 do hold_blob(p, ARGV[i], ARGV[i + 1], lease) end
 redis.call('HSET', p .. 'chunk:' .. chunk, 'm', ARGV[3], 'g', 1, 'left', evaluations)
+if ARGV[at + events] then redis.call('HSET', p .. 'chunk:' .. chunk, 'h', ARGV[at + events]) end
 redis.call('ZADD', p .. 'open', ARGV[4], chunk)
 if batch ~= '' then
   redis.call('ZADD', p .. 'batch:' .. batch .. ':chunks', ARGV[5], chunk)

@@ -35,7 +35,7 @@ end
 if fresh == 0 then
   answer[1] = tonumber(redis.call('HGET', key, 'left'))
   -- The same commit may come twice, when its first answer was lost: then its results are in use.
-  if not own then redis.call('UNLINK', staged) end
+  if not own then to_whole('UNLINK', staged) end
 else
   answer[1] = redis.call('HINCRBY', key, 'left', -fresh)
   local b = p .. 'batch:' .. batch

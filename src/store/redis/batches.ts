@@ -2,6 +2,7 @@ import type { BatchOpening, BatchRecord, BatchState } from '../../core/batch.js'
 import type { OutboxEvent } from '../../core/events.js';
 import type { BatchStore, Blob, ChunkPlace, DecidedEntry } from '../../ports/store.js';
 import type { RedisContext } from './context.js';
+import { blobArgs, withPieces } from './pieces.js';
 
 const LOG_PAGE = 500;
 
@@ -52,14 +53,10 @@ export class RedisBatches implements BatchStore {
     kept: { blobs: readonly Blob[]; leaseMs: number } = { blobs: [], leaseMs: 0 },
   ): Promise<BatchRecord> {
     const { scripts, prefix } = this.#context;
-    await scripts['open-batch'](
-      prefix,
-      opening.id,
-      JSON.stringify(opening),
-      opening.createdAt,
-      kept.leaseMs,
-      ...kept.blobs.flatMap(({ digest, content }) => [digest, content]),
-    );
+    const { blobs, leaseMs } = kept;
+    const args = [opening.id, JSON.stringify(opening), opening.createdAt, leaseMs, ...blobArgs(blobs)];
+    const run = () => scripts['open-batch'](prefix, ...args);
+    await withPieces(this.#context, blobs, leaseMs, run, (answer) => answer === 0);
     const batch = await this.batch(opening.id);
     if (batch === undefined) throw new Error(`batch ${opening.id} vanished while it was opened`);
     return batch;
@@ -74,11 +71,11 @@ export class RedisBatches implements BatchStore {
     return this.batch(id);
   }
 
-  async completeBatch(id: string, now: number, event: OutboxEvent): Promise<boolean> {
+  async completeBatch(id: string, now: number, event: OutboxEvent | null): Promise<boolean> {
     const batch = await this.batch(id);
     if (batch === undefined) return false;
     const { scripts, prefix } = this.#context;
-    return (await scripts['complete-batch'](prefix, id, now, event.json, batch.retentionMs)) === 1;
+    return (await scripts['complete-batch'](prefix, id, now, event?.json ?? '', batch.retentionMs)) === 1;
   }
 
   async progressBatch(id: string, step: number, event: OutboxEvent): Promise<boolean> {

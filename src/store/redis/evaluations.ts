@@ -1,4 +1,5 @@
 import type { OutboxEvent } from '../../core/events.js';
+import { resultPieces } from '../../core/large/result-pieces.js';
 import type { Chunk } from '../../core/manifest.js';
 import type { PackResults } from '../../core/results-codec.js';
 import type {
@@ -12,8 +13,20 @@ import type {
 } from '../../ports/store.js';
 import type { RedisBatches } from './batches.js';
 import { type RedisContext, unwrap } from './context.js';
+import { blobArgs, getWhole, PIECE, pageAfter, putWhole, withPieces } from './pieces.js';
 
 const LATE_KEPT = 10_000;
+/** Entries of a list that are read at first, and at the most, in one command. */
+const FIRST_PAGE = 8;
+const MOST_PAGE = 300;
+
+/** Digests of all blobs, when they are not just those that the manifest names. */
+function heldBeside(chunk: Chunk, blobs: readonly Blob[]): string[] {
+  const named = new Set(chunk.evaluations.flatMap(({ scenario, subject }) => [scenario, subject]));
+  const isSame = blobs.length === named.size && blobs.every(({ digest }) => named.has(digest));
+  return isSame ? [] : [blobs.map(({ digest }) => digest).join(',')];
+}
+
 /** Evaluations in Redis: a hash per chunk with manifest and decisions, blobs by digest beside it. */
 export class RedisEvaluations implements EvaluationStore {
   readonly #context: RedisContext;
@@ -37,8 +50,7 @@ export class RedisEvaluations implements EvaluationStore {
   ): Promise<AcceptAnswer> {
     const { scripts, prefix, outboxCap } = this.#context;
     const lease = Math.max(1, leaseUntil - chunk.acceptedAt);
-    const answer = await scripts.accept(
-      prefix,
+    const args = [
       chunk.id,
       chunk.batch,
       JSON.stringify(chunk),
@@ -50,10 +62,17 @@ export class RedisEvaluations implements EvaluationStore {
       blobs.length,
       events.length,
       ...chunk.evaluations.map((evaluation) => evaluation.id),
-      ...blobs.flatMap(({ digest, content }) => [digest, content]),
+      ...blobArgs(blobs),
       ...events.map((event) => event.json),
+      ...heldBeside(chunk, blobs),
+    ];
+    const [word, ...rest] = await withPieces(
+      this.#context,
+      blobs,
+      lease,
+      () => scripts.accept(prefix, ...args) as Promise<string[]>,
+      ([answer]) => answer === 'missing',
     );
-    const [word, ...rest] = answer as string[];
     if (word === 'accepted') return { accepted: true };
     if (word === 'standing') return { accepted: false, reason: 'standing', standing: rest };
     return { accepted: false, reason: word as 'batch_closed' | 'outbox_full' };
@@ -72,8 +91,10 @@ export class RedisEvaluations implements EvaluationStore {
 
   async blobs(digests: readonly string[]): Promise<(string | undefined)[]> {
     if (digests.length === 0) return [];
-    const found = await this.#context.client.mget(digests.map((digest) => this.#key('blob', digest)));
-    return found.map((content) => content ?? undefined);
+    return getWhole(
+      this.#context,
+      digests.map((digest) => this.#key('blob', digest)),
+    );
   }
 
   async chunk(id: string): Promise<ChunkRecord | undefined> {
@@ -106,12 +127,15 @@ export class RedisEvaluations implements EvaluationStore {
 
   async record(chunk: string, results: PackResults): Promise<'stored' | 'late'> {
     const { scripts, prefix } = this.#context;
-    const stored = await scripts.record(prefix, chunk, JSON.stringify(results), LATE_KEPT);
+    let stored: unknown = 1;
+    for (const json of resultPieces(results, PIECE)) {
+      stored = await scripts.record(prefix, chunk, json, LATE_KEPT);
+    }
     return stored === 1 ? 'stored' : 'late';
   }
 
   async recorded(chunk: string): Promise<PackResults[]> {
-    const found = await this.#context.client.lrange(this.#key('res', chunk), 0, -1);
+    const found = await this.#listed(this.#key('res', chunk));
     return found.flatMap((json) => {
       try {
         return JSON.parse(json) as PackResults;
@@ -129,10 +153,12 @@ export class RedisEvaluations implements EvaluationStore {
     now: number,
     retentionMs: number,
   ): Promise<CommitAnswer> {
-    const { client, scripts, prefix } = this.#context;
+    const { scripts, prefix } = this.#context;
     const staged = this.#key('rs', `${chunk.id}:${stage}`);
     const kept = retentionMs + Math.max(0, chunk.deadline - now);
-    const written = client.set(staged, results, 'PX', Math.max(1, kept));
+    const written = putWhole(this.#context, staged, results, Math.max(1, kept));
+    // A short one is there before the script runs, which is sent behind it.
+    if (results.length > PIECE) await written;
     const args = decisions.flatMap((d) => [
       d.position,
       d.evaluation,
@@ -142,7 +168,7 @@ export class RedisEvaluations implements EvaluationStore {
       d.events.length,
       ...d.events.map((event) => event.json),
     ]);
-    const committed = scripts.commit(
+    const committing = scripts.commit(
       prefix,
       chunk.id,
       chunk.batch,
@@ -151,25 +177,56 @@ export class RedisEvaluations implements EvaluationStore {
       decisions.length,
       ...args,
     );
-    const [, [left = -1, ...fresh]] = await Promise.all([written, committed as Promise<number[]>]);
+    committing.catch(() => {});
+    await written;
+    const [left = -1, ...fresh] = (await committing) as number[];
     const batch = chunk.batch === '' ? undefined : await this.#batches.batch(chunk.batch);
     return { fresh, chunkDone: left === 0, batch };
   }
 
   async decisions(chunk: string, positions?: readonly number[]): Promise<StoredDecision[]> {
     const { client } = this.#context;
-    const hash = await client.hgetall(this.#key('chunk', chunk));
+    const key = this.#key('chunk', chunk);
+    const hash = positions === undefined ? await client.hgetall(key) : await this.#fields(key, positions);
     const wanted = positions ?? this.#decidedPositions(hash);
     const found = wanted.filter((position) => hash[`d${position}`] !== undefined);
     if (found.length === 0) return [];
     const stages = [...new Set(found.map((position) => hash[`s${position}`] as string))];
-    const staged = await client.mget(stages.map((stage) => this.#key('rs', `${chunk}:${stage}`)));
+    const staged = await getWhole(
+      this.#context,
+      stages.map((stage) => this.#key('rs', `${chunk}:${stage}`)),
+    );
     const results = new Map(stages.map((stage, i) => [stage, staged[i] ?? '{}']));
     return found.map((position) => ({
       position,
       decision: hash[`d${position}`] as string,
       results: results.get(hash[`s${position}`] as string) as string,
     }));
+  }
+
+  /** Decisions and stages at these positions. */
+  async #fields(key: string, positions: readonly number[]): Promise<Record<string, string>> {
+    const fields = positions.flatMap((position) => [`d${position}`, `s${position}`]);
+    if (fields.length === 0) return {};
+    const values = await this.#context.client.hmget(key, ...fields);
+    const found: Record<string, string> = {};
+    fields.forEach((field, i) => {
+      const value = values[i];
+      if (typeof value === 'string') found[field] = value;
+    });
+    return found;
+  }
+
+  /** A list, read a page at a time, so that no command takes long. */
+  async #listed(key: string): Promise<string[]> {
+    const all: string[] = [];
+    for (let count = FIRST_PAGE; ; ) {
+      const page = await this.#context.client.lrange(key, all.length, all.length + count - 1);
+      all.push(...page);
+      if (page.length < count) return all;
+      const bytes = page.reduce((sum, text) => sum + text.length, 0);
+      count = pageAfter(page.length, bytes, MOST_PAGE);
+    }
   }
 
   #decidedPositions(hash: Record<string, string>): number[] {

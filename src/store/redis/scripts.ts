@@ -13,6 +13,7 @@ const NAMES = [
   'nth-event',
   'change-registry',
   'read-registry',
+  'hold-registry',
   'step-plan',
   'beat',
   'note-unserved',
@@ -35,11 +36,16 @@ export type Scripts = Record<ScriptName, Script>;
 
 const commandName = (name: ScriptName): string => `sluice_${name.replaceAll('-', '_')}`;
 
+/** Those that keep texts, or let go of them: what they call stands in front of them. */
+const WITH_BLOBS: ReadonlySet<ScriptName> = new Set(['accept', 'commit', 'open-batch', 'step-plan']);
+
+const textOf = (name: string): string => readFileSync(new URL(`../lua/${name}.lua`, import.meta.url), 'utf8');
+
 /** Makes the scripts known to a client; each takes the key prefix as its only key. */
 export function defineScripts(client: Redis): Scripts {
   const scripts = {} as Scripts;
   for (const name of NAMES) {
-    const lua = readFileSync(new URL(`../lua/${name}.lua`, import.meta.url), 'utf8');
+    const lua = WITH_BLOBS.has(name) ? `${textOf('blobs')}${textOf(name)}` : textOf(name);
     client.defineCommand(commandName(name), { numberOfKeys: 1, lua });
     const command = (client as unknown as Record<string, Script>)[commandName(name)];
     if (command === undefined) throw new Error(`script ${name} is not defined`);
