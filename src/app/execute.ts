@@ -136,7 +136,8 @@ export class Executor {
     entries: ManifestEntry[],
     scenarios: Map<string, Scenario>,
   ): Promise<Share[]> {
-    const views = await this.#views.get(entries.map((entry) => entry.subject));
+    const subjects = entries.map((entry) => entry.subject);
+    const views = await this.#views.get(subjects, job.pack.checks !== undefined);
     const shares: Share[] = [];
     const works: { work: Work; share: Share }[] = [];
     entries.forEach((entry, i) => {

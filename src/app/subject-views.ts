@@ -17,8 +17,11 @@ export class SubjectViews {
     this.#store = store;
   }
 
-  /** By digest; those that are no longer stored, or no JSON, are absent. */
-  async get(wanted: Iterable<string>): Promise<Map<string, SubjectView>> {
+  /**
+   * By digest; those that are no longer stored, or no JSON, are absent. `keep`: other packs will ask for them.
+   * What nobody asks for again is better let go: keeping it makes the garbage collector move it.
+   */
+  async get(wanted: Iterable<string>, keep: boolean): Promise<Map<string, SubjectView>> {
     const views = new Map<string, SubjectView>();
     const missing = new Set<string>();
     for (const digest of wanted) {
@@ -34,7 +37,7 @@ export class SubjectViews {
       if (json === undefined || !isPlainObject(subject)) return;
       const view = new SubjectView(subject as Subject);
       views.set(digest, view);
-      this.#kept.set(digest, view, { size: json.length + 1 });
+      if (keep) this.#kept.set(digest, view, { size: json.length + 1 });
     });
     return views;
   }
