@@ -27,9 +27,11 @@ export function openingOf(
   options: EvaluationOptions,
   loaded: readonly ScenarioWithBundle[],
   retentionMs: number,
+  weight?: number,
 ): BatchOpening {
   const scenarios = Object.fromEntries(loaded.map(({ scenario }) => [scenario.key, scenario.digest]));
-  return { id, createdAt, options, scenarios, retentionMs };
+  const opening = { id, createdAt, options, scenarios, retentionMs };
+  return weight === undefined ? opening : { ...opening, weight };
 }
 
 /** Id of an evaluation: the same batch, scenario and run are the same evaluation (ADR-0004). */

@@ -55,7 +55,8 @@ async function submitAll(
   submissions: AsyncIterable<Submission> | Iterable<Submission>,
   signal: AbortSignal,
 ): Promise<void> {
-  const submitter = new Submitter(deps, settings, standing, blobs);
+  const { store, queue, clock } = deps;
+  const submitter = new Submitter({ store, queue, clock, signal }, settings, standing, blobs);
   for await (const submission of submissions) {
     if (signal.aborted) break;
     await submitter.add(submission);

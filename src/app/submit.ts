@@ -1,9 +1,11 @@
 import type { BatchRecord } from '../core/batch.js';
 import { acceptedEvent } from '../core/evaluation-events.js';
+import type { Turns } from '../core/fairness.js';
 import { listed } from '../core/listed.js';
 import type { Chunk, ManifestEntry } from '../core/manifest.js';
 import {
   type CheckPlace,
+  checksOf,
   childrenOf,
   chunkLimits,
   MOST_CHILDREN,
@@ -19,6 +21,7 @@ import type { WorkQueue } from '../ports/queue.js';
 import type { Blob, Store } from '../ports/store.js';
 import { evaluationId } from './opening.js';
 import { checkPlaces } from './scenarios.js';
+import { DEFAULT_WINDOW, Window } from './window.js';
 
 /** One run to be judged. */
 export interface Submission {
@@ -40,6 +43,8 @@ export interface SubmitSettings {
   deadlineMs: number;
   /** Milliseconds after which an accepted chunk is looked at by the sweeper. */
   checkAfterMs: number;
+  /** Evaluations that the batch may have accepted and not decided; default 20,000. */
+  window?: number;
   /** Who asks; absent: not known. */
   actor?: string;
 }
@@ -48,6 +53,10 @@ export interface SubmitDeps {
   store: Store;
   queue: WorkQueue;
   clock: Clock;
+  /** Once it fires, nothing waits for room any more. */
+  signal?: AbortSignal;
+  /** Told while runs wait for room, whenever something goes on. */
+  moved?: () => void;
 }
 
 export interface SubmitReport {
@@ -79,6 +88,7 @@ export class Submitter {
   readonly #places = new Map<string, CheckPlace[]>();
   readonly #flights = new Set<Promise<void>>();
   readonly #report: SubmitReport = { accepted: 0, standing: 0 };
+  readonly #window: Window;
   #pending = empty();
   #failure: unknown;
 
@@ -88,6 +98,7 @@ export class Submitter {
     this.#settings = settings;
     this.#opening = opening;
     this.#blobs = [...blobs];
+    this.#window = new Window(deps, settings.window ?? DEFAULT_WINDOW, opening);
   }
 
   async add(submission: Submission): Promise<void> {
@@ -147,8 +158,11 @@ export class Submitter {
 
   async #launch(pending: Pending): Promise<void> {
     while (this.#flights.size >= IN_FLIGHT) await Promise.race(this.#flights);
+    const { entries } = pending;
+    const checks = checksOf(entries.map((entry) => entry.places));
+    const turns = await this.#window.enter({ evaluations: entries.length, checks });
     if (this.#failure !== undefined) throw this.#failure;
-    const flight = this.#accept(pending)
+    const flight = this.#accept(pending, turns)
       .catch((error: unknown) => {
         this.#failure ??= error;
       })
@@ -156,12 +170,12 @@ export class Submitter {
     this.#flights.add(flight);
   }
 
-  async #accept(pending: Pending): Promise<void> {
+  async #accept(pending: Pending, turns: Turns | undefined): Promise<void> {
     const { store, queue, clock } = this.#deps;
     let entries = pending.entries;
     while (entries.length > 0) {
       const now = clock.now();
-      const chunk = this.#chunkOf(entries, now);
+      const chunk = this.#chunkOf(entries, now, turns);
       const checkAt = now + this.#settings.checkAfterMs;
       const leaseUntil = chunk.deadline + this.#opening.retentionMs;
       const events = entries.map((e) => acceptedEvent(this.#settings.fleet, chunk, e.entry, e.scenario.key));
@@ -185,7 +199,7 @@ export class Submitter {
     }
   }
 
-  #chunkOf(entries: Pending['entries'], now: number): Chunk {
+  #chunkOf(entries: Pending['entries'], now: number, turns: Turns | undefined): Chunk {
     return {
       id: (entries[0] as Pending['entries'][number]).entry.id,
       batch: this.#opening.id,
@@ -195,6 +209,7 @@ export class Submitter {
       acceptedAt: now,
       evaluations: entries.map((e) => e.entry),
       ...(this.#settings.actor === undefined ? {} : { actor: this.#settings.actor }),
+      ...(turns === undefined ? {} : { turns }),
     };
   }
 

@@ -68,11 +68,12 @@ export function wholeNumber(
   value: string | undefined,
   least: number,
   problems: ProblemList,
+  most = 1024,
 ): number | undefined {
   if (value === undefined) return undefined;
   const number = /^\d{1,4}$/.test(value) ? Number(value) : Number.NaN;
-  if (number >= least && number <= 1024) return number;
-  const message = `expected a whole number from ${least} to 1024`;
+  if (number >= least && number <= most) return number;
+  const message = `expected a whole number from ${least} to ${most}`;
   problems.add({ code: 'USAGE', path: option, message, found: value });
   return undefined;
 }

@@ -38,6 +38,7 @@ function addEvaluate(program: Command, outcome: Outcome): void {
     .option('--sink <kind=target>', 'where this batch’s events go (repeatable)', collect)
     .option('--exit-zero', 'exit 0 where it would be 1')
     .option('--retention <duration>', 'how long decided evaluations stay in Redis, such as 24h')
+    .option('--weight <n>', 'share of the workers beside other large batches, 1 (default) to 100')
     .option(
       '--actor <name>',
       'who asks; stands in decisions and events (default: SLUICE_ACTOR, then the user’s name)',

@@ -16,6 +16,7 @@ export function batchesOf(engine: Engine): BatchIntake {
       checkAfterMs: sweeper.check_after,
       informationalErrors: evaluation.informational_errors,
       requireEnforced: evaluation.require_enforced,
+      window: config.fairness.window,
     },
   });
 }

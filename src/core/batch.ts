@@ -11,6 +11,8 @@ export interface BatchOpening {
   scenarios: Record<string, string>;
   /** Milliseconds that decided evaluations and their subjects are kept. */
   retentionMs: number;
+  /** Its share of the workers beside other large batches, 1 to 100; absent: 1. */
+  weight?: number;
 }
 
 /** A batch as it stands. passed, failed and errored are disjoint and add up to decided. */
@@ -36,6 +38,9 @@ export function openingConflicts(standing: BatchOpening, wanted: BatchOpening): 
   }
   const [held, holds] = [standing, wanted].map(({ options }) => options.requireEnforced === true);
   if (held !== holds) conflicts.push(`requireEnforced was ${held}, now ${holds}`);
+  // Who says nothing of it goes on with what stands.
+  if (wanted.weight !== undefined && wanted.weight !== (standing.weight ?? 1))
+    conflicts.push(`weight was ${standing.weight ?? 1}, now ${wanted.weight}`);
   for (const [key, digest] of Object.entries(wanted.scenarios)) {
     const was = Object.hasOwn(standing.scenarios, key) ? standing.scenarios[key] : undefined;
     if (was === undefined) conflicts.push(`scenario ${key} is not part of it`);

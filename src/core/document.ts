@@ -58,6 +58,7 @@ export const batchStatusDocumentSchema = z.object({
   vacuous_passes: z.number().int().min(0).describe('Checks that passed for lack of data'),
   sealed: z.boolean().describe('No run comes any more'),
   created_at: z.iso.datetime(),
+  weight: z.number().int().min(1).describe('Its share of the workers beside other large batches'),
   completed_at: z.iso.datetime().nullable(),
 });
 export type BatchStatusDocument = z.infer<typeof batchStatusDocumentSchema>;

@@ -18,14 +18,16 @@ const CHECKS_A_TURN: Readonly<Record<CheckQueue, number>> = { pure: 640, runner:
 
 /** Evaluations of every batch, and their checks, that go before the work of large batches. */
 const HEAD_EVALUATIONS = 256;
-const HEAD_CHECKS = 2560;
+const HEAD_CHECKS: Readonly<Record<CheckQueue, number>> = { pure: 2560, runner: 16 };
 
 export const LEAST_WEIGHT = 1;
 export const MOST_WEIGHT = 100;
 
 /** Whether a batch of which so much was accepted before is large: the rest of it waits for its turn. */
-export function isBulk(evaluations: number, checks: number): boolean {
-  return evaluations >= HEAD_EVALUATIONS || checks >= HEAD_CHECKS;
+export function isBulk(evaluations: number, checks: Readonly<Record<CheckQueue, number>>): boolean {
+  return (
+    evaluations >= HEAD_EVALUATIONS || checks.pure >= HEAD_CHECKS.pure || checks.runner >= HEAD_CHECKS.runner
+  );
 }
 
 /** Turns that so many checks of a batch take; a fraction where they are few. */

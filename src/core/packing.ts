@@ -7,6 +7,12 @@ const MOST_EVALUATIONS = 64;
 const MOST_BYTES = 1024 * 1024;
 /** Children of one flow: the EXEC that adds them blocks Redis some 25 microseconds each. */
 export const MOST_CHILDREN = 300;
+/** Checks that count as one child when a chunk is filled: so results of a chunk stay small as well. */
+const CHECKS_A_CHILD = 20;
+/** An evaluation with more pure checks than this is large: it fills a chunk, and travels in several packs. */
+export const LARGE_CHECKS = 2000;
+/** Checks of a large evaluation that share a job. */
+const PACK_CHECKS = 1000;
 /** Flows that each worker should get at least, so that a small batch uses all of them. */
 const FLOWS_PER_WORKER = 4;
 
@@ -41,9 +47,12 @@ export function travelsAlone(places: readonly CheckPlace[]): boolean {
   return places.includes('runner');
 }
 
-/** Jobs that an evaluation with these checks adds to its flow. */
+/** Room that an evaluation with these checks takes in its flow, of `MOST_CHILDREN`. */
 export function childrenOf(places: readonly CheckPlace[], packing: Packing): number {
-  if (packing === 'auto') return 1;
+  if (packing === 'auto') {
+    const checks = count(places, 'pure');
+    return checks > LARGE_CHECKS ? MOST_CHILDREN : Math.max(1, Math.ceil(checks / CHECKS_A_CHILD));
+  }
   return Math.min(MOST_CHILDREN, places.filter((place) => place !== 'skip').length);
 }
 
@@ -65,27 +74,38 @@ function singles(
 const count = (places: readonly CheckPlace[], queue: CheckPlace): number =>
   places.filter((place) => place === queue).length;
 
-/** One check a pack where there is room for it, else as few as fill the room. */
+/** `least` checks a pack where there is room for it, else as few as fill the room. */
 function fitted(
   position: number,
   places: readonly CheckPlace[],
   queue: 'pure' | 'runner',
   room: number,
+  least = 1,
 ): Pack[] {
-  const fits = count(places, queue) <= room;
-  return singles(position, places, queue, fits ? 1 : Math.ceil(places.length / Math.max(1, room)));
+  const fits = Math.ceil((least === 1 ? count(places, queue) : places.length) / least) <= room;
+  return singles(position, places, queue, fits ? least : Math.ceil(places.length / Math.max(1, room)));
+}
+
+/** How many checks of some evaluations belong on each queue. */
+export function checksOf(places: readonly (readonly CheckPlace[])[]): { pure: number; runner: number } {
+  const found = { pure: 0, runner: 0 };
+  for (const checks of places) for (const place of checks) if (place !== 'skip') found[place] += 1;
+  return found;
 }
 
 /** The jobs of a chunk, at most `MOST_CHILDREN`; `places` has one entry for each of its evaluations. */
 export function planPacks(places: readonly (readonly CheckPlace[])[], packing: Packing): Pack[] {
   const packs: Pack[] = [];
-  if (packing === 'auto' && places.some((checks) => checks.includes('pure')))
+  const isLarge = places.length === 1 && count(places[0] ?? [], 'pure') > LARGE_CHECKS;
+  const isShared = packing === 'auto' && !isLarge;
+  if (isShared && places.some((checks) => checks.includes('pure')))
     packs.push({ queue: 'pure', from: 0, to: places.length });
   places.forEach((checks, position) => {
     const room = MOST_CHILDREN - packs.length;
-    const pure = packing === 'auto' ? 0 : count(checks, 'pure');
+    const least = packing === 'auto' ? PACK_CHECKS : 1;
+    const pure = isShared ? 0 : Math.ceil(count(checks, 'pure') / least);
     const ofRunner = fitted(position, checks, 'runner', Math.max(room - pure, Math.floor(room / 2)));
-    if (pure > 0) packs.push(...fitted(position, checks, 'pure', room - ofRunner.length));
+    if (pure > 0) packs.push(...fitted(position, checks, 'pure', room - ofRunner.length, least));
     packs.push(...ofRunner);
   });
   return packs;

@@ -27,6 +27,8 @@ export interface BatchIntakeDeps {
     checkAfterMs: number;
     informationalErrors: EvaluationOptions['informationalErrors'];
     requireEnforced: boolean;
+    /** Evaluations of one batch that may be accepted and not decided. */
+    window: number;
   };
 }
 
@@ -40,6 +42,8 @@ export interface BatchRequest {
   from?: EvaluationOptions['from'] | undefined;
   /** Milliseconds that decided evaluations are kept; default: that of the settings. */
   retentionMs?: number | undefined;
+  /** Its share of the workers beside other large batches, 1 to 100; default 1. */
+  weight?: number | undefined;
 }
 
 /** A batch with what its runs need. */
@@ -63,6 +67,7 @@ export function batchStatus(batch: BatchRecord): BatchStatusDocument {
     vacuous_passes: batch.vacuousPasses,
     sealed: batch.total !== null,
     created_at: isoTime(batch.createdAt),
+    weight: batch.weight ?? 1,
     completed_at: batch.completedAt === null ? null : isoTime(batch.completedAt),
   };
 }
@@ -92,7 +97,8 @@ export class BatchIntake {
       ...(defaults.requireEnforced ? { requireEnforced: true } : {}),
     };
     const retentionMs = request.retentionMs ?? defaults.retentionMs;
-    const opening = openingOf(request.id, clock.now(), options, request.scenarios, retentionMs);
+    const { id, scenarios, weight = 1 } = request;
+    const opening = openingOf(id, clock.now(), options, scenarios, retentionMs, weight);
     const before = await store.batches.batch(request.id);
     const kept = { blobs: blobsOf(request.scenarios), leaseMs: defaults.deadlineMs + retentionMs };
     // What does not fit the batch that stands is not stored beside it.
@@ -131,6 +137,7 @@ export class BatchIntake {
 
   /**
    * Accepts runs; memory stays flat however many come. What was accepted before is the same evaluation.
+   * `moved` is told while they wait for room, whenever something goes on.
    * Throws BATCH_CONFLICT: the batch takes no more, or a run was judged in it with other content.
    */
   async submit(
@@ -138,6 +145,7 @@ export class BatchIntake {
     submissions: AsyncIterable<Submission>,
     expected: number,
     actor: string,
+    moved?: () => void,
   ): Promise<SubmitReport> {
     const { store, queue, clock, fleet, defaults } = this.#deps;
     const alive = await store.roster.alive(clock.now() - DEAD_AFTER_MS);
@@ -149,9 +157,11 @@ export class BatchIntake {
       workers,
       deadlineMs: defaults.deadlineMs,
       checkAfterMs: defaults.checkAfterMs,
+      window: defaults.window,
       actor,
     };
-    const submitter = new Submitter({ store, queue, clock }, settings, record, blobs);
+    const deps = { store, queue, clock, ...(moved === undefined ? {} : { moved }) };
+    const submitter = new Submitter(deps, settings, record, blobs);
     try {
       for await (const submission of submissions) await submitter.add(submission);
       return await submitter.finish();

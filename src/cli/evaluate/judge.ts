@@ -130,6 +130,7 @@ function submitSettings({ config, settings, runs }: Job, workers: number): Submi
     workers,
     deadlineMs: config.evaluation.deadline,
     checkAfterMs: config.sweeper.check_after,
+    window: config.fairness.window,
     actor: settings.actor,
   };
 }
@@ -137,7 +138,9 @@ function submitSettings({ config, settings, runs }: Job, workers: number): Submi
 async function judged(job: Job, open: Open, reports: BatchReports): Promise<BatchRecord> {
   const { engine, session, decided, progress } = open;
   const retention = job.settings.retentionMs ?? job.config.evaluation.retention;
-  const opening = openingOf(job.id, engine.clock.now(), job.options, job.loaded, retention);
+  const { weight } = job.settings;
+  const now = engine.clock.now();
+  const opening = openingOf(job.id, now, job.options, job.loaded, retention, weight);
   const stop = new AbortController();
   const signal = AbortSignal.any([job.signal, stop.signal]);
   const running = runBatch(

@@ -1,5 +1,6 @@
 import { LONGEST_KEPT } from '../../../config/schema.js';
 import { parseDuration } from '../../core/duration.js';
+import { LEAST_WEIGHT, MOST_WEIGHT } from '../../core/fairness.js';
 import type { EvaluationOptions } from '../../core/manifest.js';
 import type { Packing } from '../../core/packing.js';
 import { runFormats } from '../../inputs/run-items.js';
@@ -26,6 +27,7 @@ export interface RawEvaluateOptions extends FleetOptions {
   sink?: string[];
   exitZero?: boolean;
   retention?: string;
+  weight?: string;
   actor?: string;
 }
 
@@ -40,6 +42,8 @@ export interface EvaluateSettings {
   packing: Packing;
   batch: string | undefined;
   retentionMs: number | undefined;
+  /** undefined: that of the batch where it stands, else 1. */
+  weight: number | undefined;
   reports: ReportTarget[];
   sinks: GivenSink[];
   logLevel: string;
@@ -97,6 +101,7 @@ export async function checkOptions(
     });
   checkBatch(raw.batch, problems);
   const retentionMs = checkRetention(raw.retention, problems);
+  const weight = wholeNumber('--weight', raw.weight, LEAST_WEIGHT, problems, MOST_WEIGHT);
   const look = { colour: false, width: REPORT_WIDTH };
   const reports = (await problems.take(() => parseReportTargets(raw.report ?? [], look))) ?? [];
   checkCombinations(raw, reports, problems);
@@ -104,5 +109,18 @@ export async function checkOptions(
   const actor = actorOf(raw.actor, process.env, problems);
   const sinks = sinksOfLine(raw.sink);
   const { batch } = raw;
-  return { format, from, engine, workers, packing, batch, retentionMs, reports, sinks, logLevel, actor };
+  return {
+    format,
+    from,
+    engine,
+    workers,
+    packing,
+    batch,
+    retentionMs,
+    weight,
+    reports,
+    sinks,
+    logLevel,
+    actor,
+  };
 }

@@ -4,6 +4,7 @@ import { batchStatus } from '../../app/intake/batches.js';
 import { idFrom } from '../../core/digest.js';
 import { batchStatusDocumentSchema, indexedEvaluationSchema } from '../../core/document.js';
 import { parseDuration } from '../../core/duration.js';
+import { LEAST_WEIGHT, MOST_WEIGHT } from '../../core/fairness.js';
 import { SluiceError } from '../../core/problem.js';
 import type { HttpDeps } from '../deps.js';
 import { type Operation, operation } from '../operation.js';
@@ -39,10 +40,18 @@ export const requestSchema = z.strictObject({
     .optional()
     .describe('Where the runs came in: rules about the ticket apply only with gateway; default: direct'),
   retention: duration.optional().describe('How long decided evaluations are kept, such as 24h'),
+  weight: z
+    .number()
+    .int()
+    .min(LEAST_WEIGHT)
+    .max(MOST_WEIGHT)
+    .optional()
+    .describe('Its share of the workers beside other large batches; default: 1'),
 });
 type Request = z.output<typeof requestSchema>;
 
-async function open(deps: HttpDeps, id: string, { scenarios, files, retention, strict, from }: Request) {
+async function open(deps: HttpDeps, id: string, request: Request) {
+  const { scenarios, files, retention, strict, from, weight } = request;
   const loaded = loadScenarios(scenarios, files);
   const { batch, isNew } = await deps.batches.open({
     id,
@@ -50,6 +59,7 @@ async function open(deps: HttpDeps, id: string, { scenarios, files, retention, s
     strict,
     from,
     retentionMs: retention,
+    weight,
   });
   const headers = { location: `/v1/batches/${encodeURIComponent(id)}` };
   return { status: isNew ? 201 : 200, headers, body: batchStatus(batch) };

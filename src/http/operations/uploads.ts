@@ -65,6 +65,7 @@ async function take(deps: HttpDeps, { params, query, caller, request }: UploadCa
         noted(runs, moved),
         total,
         caller.name,
+        moved,
       );
       moved();
       const { batches } = deps;
