@@ -11,6 +11,10 @@ export interface QueueBacklog {
   active: number;
   /** Jobs that wait for a time: tries again, and those that were put off. */
   delayed: number;
+  /** Milliseconds until the first of these may be taken, 0 when its time has come; undefined: there is none. */
+  dueMs: number | undefined;
+  /** Jobs that were ever added: what has left the queue follows from it. */
+  added: number;
   /** Milliseconds since the oldest waiting job was added; undefined: none waits. */
   oldestMs: number | undefined;
 }
