@@ -1,8 +1,8 @@
 import { FlowProducer, type Job, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { Faults } from '../harness/exact.js';
 import type { Place } from '../harness/place.js';
-import { CHECKS, expectedOf, RULES, type Run } from '../harness/workload.js';
+import { RULES, type Run } from '../harness/workload.js';
+import { judgedFaults } from './judged.js';
 
 const PREFIX = 'raw:{0}';
 const CONCURRENCY = 100;
@@ -27,19 +27,6 @@ export function rawChecks(url: string): Worker {
     },
     { connection: connect(url), prefix: PREFIX, concurrency: CONCURRENCY },
   );
-}
-
-/** The peer must have judged as it should, too: else it did less. */
-function wrongVerdicts(runs: readonly Run[], verdicts: readonly Verdict[][]): string[] {
-  const faults = new Faults();
-  for (const [i, run] of runs.entries()) {
-    const { length } = verdicts[i] ?? [];
-    const passed = (verdicts[i] ?? []).filter((verdict) => verdict.passed).length;
-    const { score } = expectedOf(run.text);
-    if (length !== CHECKS || passed !== score)
-      faults.add(`the peer: ${run.id} has ${passed} passes of ${length} checks, not ${score} of ${CHECKS}`);
-  }
-  return faults.list();
 }
 
 /**
@@ -116,7 +103,12 @@ export class RawFlows {
     }
     const verdicts = await Promise.all(ends);
     const ms = performance.now() - started;
-    return { ms, faults: wrongVerdicts(runs, verdicts) };
+    const judged = verdicts.map((of, i) => ({
+      run: runs[i]?.id ?? '',
+      checks: of.length,
+      passed: of.filter(({ passed }) => passed).length,
+    }));
+    return { ms, faults: judgedFaults('the peer', judged, runs) };
   }
 
   async close(): Promise<void> {
