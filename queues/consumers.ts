@@ -4,6 +4,7 @@ import type { PackAnswer, PackJob } from '../src/ports/queue.js';
 import { openQueue, type StallSettings, workerOptions } from './connection.js';
 import { packOptions } from './job-options.js';
 import { QUEUES } from './names.js';
+import { countJobs, type Observers } from './observed.js';
 import { patiently } from './patience.js';
 import { decidePayloadSchema, type PackPayload, packPayloadSchema } from './payloads.js';
 import { type PostponeDeps, postpone, triesOf } from './postpone.js';
@@ -18,7 +19,7 @@ export interface Consumer {
   drain(deadlineMs: number): Promise<void>;
 }
 
-export interface ConsumerDeps {
+export interface ConsumerDeps extends Observers {
   place: QueuePlace;
   stall: StallSettings;
   onError: (error: Error) => void;
@@ -52,12 +53,12 @@ function openWorker(
 ): Worker {
   const { place, stall } = deps;
   // BullMQ passes the AbortSignal only to processors that declare three parameters.
-  const worker = new Worker(
-    name,
-    (job, token, signal) => processor(job, token, signal),
-    workerOptions(connection, place.fleet, stall, concurrency, place.shard),
-  );
+  const worker = new Worker(name, (job, token, signal) => processor(job, token, signal), {
+    ...workerOptions(connection, place.fleet, stall, concurrency, place.shard),
+    ...(deps.telemetry === undefined ? {} : { telemetry: deps.telemetry }),
+  });
   worker.on('error', deps.onError);
+  if (deps.meter !== undefined) countJobs(worker, deps.meter);
   return worker;
 }
 
@@ -131,6 +132,7 @@ export function consumePacks(
         opts: {
           ...packOptions(`${job.id}.${n}`, deps.tries, job.priority || undefined),
           parent: owner,
+          ...(job.opts.telemetry === undefined ? {} : { telemetry: job.opts.telemetry }),
         },
       })),
     );

@@ -1,4 +1,4 @@
-import { type FlowJob, FlowProducer, type Job, type Queue } from 'bullmq';
+import { type FlowJob, FlowProducer, type Job, type Queue, type Telemetry } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { DECISION_TURN } from '../src/core/fairness.js';
 import type { Chunk } from '../src/core/manifest.js';
@@ -27,9 +27,14 @@ export class Flows implements WorkQueue {
     tries: number,
     onError: (error: Error) => void,
     shard = 0,
+    telemetry?: Telemetry,
   ) {
     this.#tries = tries;
-    this.#flows = new FlowProducer({ connection, prefix: queuePrefix(fleet, shard) });
+    this.#flows = new FlowProducer({
+      connection,
+      prefix: queuePrefix(fleet, shard),
+      ...(telemetry === undefined ? {} : { telemetry }),
+    });
     this.#flows.on('error', onError);
     const open = (name: string) => {
       const queue = openQueue(connection, fleet, name, shard);

@@ -5,6 +5,7 @@ import type { Pack } from '../src/core/packing.js';
 import type { WorkQueue } from '../src/ports/queue.js';
 import type { Flows } from './flows.js';
 import { frontOf } from './front.js';
+import type { Observers } from './observed.js';
 import { connect, type QueuePlace } from './redis.js';
 
 /**
@@ -17,13 +18,21 @@ export class BullWorkQueue implements WorkQueue {
   readonly #open: () => Promise<Flows>;
   #flows: Promise<Flows> | undefined;
 
-  /** `tries`: how often a pack is run before infrastructure trouble makes it an error. */
-  constructor(place: QueuePlace, tries: number, onError: (error: Error) => void) {
+  /**
+   * `tries`: how often a pack is run before infrastructure trouble makes it an error; `telemetry` carries
+   * traces in jobs.
+   */
+  constructor(
+    place: QueuePlace,
+    tries: number,
+    onError: (error: Error) => void,
+    { telemetry }: Pick<Observers, 'telemetry'> = {},
+  ) {
     this.#connection = connect(place.url, onError);
     this.#fleet = place.fleet;
     this.#open = async () => {
       const { Flows } = await import('./flows.js');
-      return new Flows(this.#connection, place.fleet, tries, onError);
+      return new Flows(this.#connection, place.fleet, tries, onError, place.shard, telemetry);
     };
   }
 
