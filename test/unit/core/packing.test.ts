@@ -85,6 +85,8 @@ describe('planPacks', () => {
     ['pure', 'off', 299],
     ['pure', 'off', 301],
     ['pure', 'off', 100_000],
+    ['pure', 'auto', 2001],
+    ['pure', 'auto', 400_000],
     ['runner', 'auto', 100_000],
     ['runner', 'off', 599],
   ] as const)('keeps %s checks with packing %s within a flow at %d', (queue, how, n) => {
@@ -92,6 +94,14 @@ describe('planPacks', () => {
     const packs = planPacks(places, how);
     expect(packs.length).toBeLessThanOrEqual(MOST_CHILDREN);
     expect(all(packs, places)).toHaveLength(n);
+  });
+});
+
+describe('a large evaluation', () => {
+  it('travels in packs of a thousand checks, so that all workers take part', () => {
+    const packs = planPacks([times(5500, 'pure')], 'auto');
+    const sizes = packs.map(({ checks }) => (checks?.to ?? 0) - (checks?.from ?? 0));
+    expect(sizes).toEqual([1000, 1000, 1000, 1000, 1000, 500]);
   });
 });
 
@@ -144,6 +154,9 @@ describe('the size of chunks', () => {
     [['pure', 'skip', 'runner'], 'off', 2],
     [['pure', 'skip', 'runner'], 'auto', 1],
     [times(5000, 'pure'), 'off', 300],
+    [times(10, 'pure'), 'auto', 1],
+    [times(1000, 'pure'), 'auto', 50],
+    [times(2001, 'pure'), 'auto', 300],
   ] as [CheckPlace[], Packing, number][])('children of %j with packing %s', (places, how, n) => {
     expect(childrenOf(places, how)).toBe(n);
   });
