@@ -1,9 +1,12 @@
 import { z } from 'zod';
+import { autoscaleSettings } from './autoscale.js';
+import { backpressureSettings } from './backpressure.js';
 import { busSettings } from './buses.js';
 import { fairnessSettings } from './fairness.js';
 import { count, duration, LONGEST_KEPT, place } from './fields.js';
 import { metricsSettings } from './metrics.js';
 import { telemetrySettings } from './telemetry.js';
+import { shardSettings } from './shards.js';
 
 export { LONGEST_KEPT } from './fields.js';
 
@@ -185,7 +188,10 @@ export const configSchema = z.strictObject({
       per_check: z.boolean().default(false).describe('Also emit validation.failed and validation.errored'),
     })
     .prefault({}),
+  ...shardSettings,
   ...busSettings,
+  ...autoscaleSettings,
+  ...backpressureSettings,
   ...fairnessSettings,
   ...metricsSettings,
   ...telemetrySettings,
