@@ -1,6 +1,7 @@
 import type { Row } from '../harness/row.js';
 import { batch, packingOff } from './batch.js';
 import { celery } from './celery.js';
+import { graphile } from './graphile.js';
 import { inline } from './inline.js';
 import { latency } from './latency.js';
 import { promptfoo } from './promptfoo.js';
@@ -8,4 +9,14 @@ import { sandbox } from './sandbox.js';
 import { sinks } from './sinks.js';
 
 /** All rows, in the order in which they are measured. */
-export const ROWS: readonly Row[] = [batch, packingOff, promptfoo, celery, latency, inline, sinks, sandbox];
+export const ROWS: readonly Row[] = [
+  batch,
+  packingOff,
+  promptfoo,
+  celery,
+  graphile,
+  latency,
+  inline,
+  sinks,
+  sandbox,
+];
