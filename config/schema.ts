@@ -5,8 +5,9 @@ import { busSettings } from './buses.js';
 import { fairnessSettings } from './fairness.js';
 import { count, duration, LONGEST_KEPT, place } from './fields.js';
 import { metricsSettings } from './metrics.js';
-import { telemetrySettings } from './telemetry.js';
+import { retentionSettings } from './retention.js';
 import { shardSettings } from './shards.js';
+import { telemetrySettings } from './telemetry.js';
 
 export { LONGEST_KEPT } from './fields.js';
 
@@ -61,7 +62,7 @@ export const configSchema = z.strictObject({
     .strictObject({
       deadline: duration('24h', LONGEST_KEPT).describe('What has no result by then is decided as an error'),
       retention: duration('24h', LONGEST_KEPT).describe(
-        'How long decided evaluations and their subjects are kept',
+        'How long decided evaluations and their subjects are kept; of a batch, from its completion on',
       ),
       informational_errors: z
         .enum(['ignore', 'block'])
@@ -190,6 +191,7 @@ export const configSchema = z.strictObject({
     .prefault({}),
   ...shardSettings,
   ...busSettings,
+  ...retentionSettings,
   ...autoscaleSettings,
   ...backpressureSettings,
   ...fairnessSettings,

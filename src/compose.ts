@@ -9,8 +9,13 @@ import { sweepPlans } from './app/plan/deadlines.js';
 import { withCheckedEvents } from './compose/checked-events.js';
 import type { Engine, FleetEngine } from './compose/engine.js';
 import { createExecutor } from './compose/executor.js';
+import { withMeter } from './compose/metered-store.js';
+import { type Counting, metricsOf } from './compose/metrics.js';
 import { createAggregator, keeperOf } from './compose/plans.js';
+import { openPressure } from './compose/pressure.js';
 import { openRunners } from './compose/runners.js';
+import { withTraces } from './compose/traced.js';
+import type { Tracing } from './compose/tracing.js';
 import { InlineQueue } from './inline/queue.js';
 import type { Clock } from './ports/clock.js';
 import type { Store } from './ports/store.js';
@@ -52,6 +57,12 @@ function troubleLog(log: Logger): OutageTeller {
   };
 }
 
+/** Who looks on at what a process does; by default nobody. */
+export interface Observing {
+  counting?: Counting | undefined;
+  tracing?: Tracing | undefined;
+}
+
 /**
  * Opens a fleet; throws REDIS_UNREACHABLE, REDIS_VERSION or REDIS_POLICY. `teller` hears of
  * infrastructure trouble; default: the log.
@@ -61,19 +72,36 @@ export async function openFleet(
   redisUrl: string,
   log: Logger,
   teller: OutageTeller = troubleLog(log),
+  { counting, tracing }: Observing = {},
 ): Promise<FleetEngine> {
+  const meter = counting?.recorder;
   const settings = {
     url: redisUrl,
     fleet: config.fleet,
     outboxCap: config.outbox.cap,
     durability: config.redis_durability,
+    ...(meter === undefined ? {} : { onRoundTrip: (seconds: number) => meter.redis(seconds) }),
   };
-  const store = await checkedIfWanted(await openRedisStore(settings));
+  const opened = await checkedIfWanted(await openRedisStore(settings));
   const place = { url: redisUrl, fleet: config.fleet };
   const trouble = outageListener(teller, systemClock.now);
-  const queue = new BullWorkQueue(place, config.worker.tries, trouble);
+  const counted = meter === undefined ? opened : withMeter(opened, meter);
+  const queues = new BullWorkQueue(place, config.worker.tries, trouble, { telemetry: tracing?.telemetry });
+  const { store, queue } =
+    tracing === undefined ? { store: counted, queue: queues } : withTraces(counted, queues, tracing.tracer);
+  const parts = { config, redisUrl, store, clock: systemClock };
+  const metrics = counting === undefined ? undefined : metricsOf(parts, counting);
+  const { pressure, close: endPressure } = openPressure({
+    config,
+    store,
+    redisUrl,
+    clock: systemClock,
+    log,
+    trouble,
+  });
   return {
     kind: 'fleet',
+    pressure,
     config,
     store,
     queue,
@@ -81,9 +109,15 @@ export async function openFleet(
     log,
     trouble,
     redisUrl,
+    observers: { meter, telemetry: tracing?.telemetry },
+    ...(metrics === undefined ? {} : { metrics }),
+    ...(tracing === undefined ? {} : { tracer: tracing.tracer }),
     async close() {
+      await metrics?.close();
+      await endPressure();
       await queue.close();
       await store.close();
+      await tracing?.tracer.close();
     },
   };
 }

@@ -5,12 +5,13 @@ import type { Blob, DecidedEntry, Store } from '../ports/store.js';
 import { sealBatch } from './batches.js';
 import { openBatch } from './opening.js';
 import { EvaluationReader } from './read.js';
-import { type Submission, type SubmitSettings, Submitter } from './submit.js';
+import { type Submission, type SubmitDeps, type SubmitSettings, Submitter } from './submit.js';
 
 export interface RunBatchDeps {
   store: Store;
   queue: WorkQueue;
   clock: Clock;
+  pressure?: SubmitDeps['pressure'];
 }
 
 export interface RunBatchHooks {
@@ -55,8 +56,9 @@ async function submitAll(
   submissions: AsyncIterable<Submission> | Iterable<Submission>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, queue, clock } = deps;
-  const submitter = new Submitter({ store, queue, clock, signal }, settings, standing, blobs);
+  const { store, queue, clock, pressure } = deps;
+  const parts = { store, queue, clock, signal, ...(pressure === undefined ? {} : { pressure }) };
+  const submitter = new Submitter(parts, settings, standing, blobs);
   for await (const submission of submissions) {
     if (signal.aborted) break;
     await submitter.add(submission);

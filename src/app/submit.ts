@@ -20,6 +20,7 @@ import type { Clock } from '../ports/clock.js';
 import type { WorkQueue } from '../ports/queue.js';
 import type { Blob, Store } from '../ports/store.js';
 import { evaluationId } from './opening.js';
+import type { Pressure } from './pressure.js';
 import { checkPlaces } from './scenarios.js';
 import { DEFAULT_WINDOW, Window } from './window.js';
 
@@ -53,6 +54,8 @@ export interface SubmitDeps {
   store: Store;
   queue: WorkQueue;
   clock: Clock;
+  /** Absent: the fleet is never too full. */
+  pressure?: Pick<Pressure, 'room'>;
   /** Once it fires, nothing waits for room any more. */
   signal?: AbortSignal;
   /** Told while runs wait for room, whenever something goes on. */
@@ -158,6 +161,8 @@ export class Submitter {
 
   async #launch(pending: Pending): Promise<void> {
     while (this.#flights.size >= IN_FLIGHT) await Promise.race(this.#flights);
+    const { pressure, signal, moved } = this.#deps;
+    await pressure?.room(signal, moved);
     const { entries } = pending;
     const checks = checksOf(entries.map((entry) => entry.places));
     const turns = await this.#window.enter({ evaluations: entries.length, checks });

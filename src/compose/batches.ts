@@ -3,12 +3,13 @@ import type { Engine } from './engine.js';
 
 /** Batches of an engine's fleet that are opened before their runs come. */
 export function batchesOf(engine: Engine): BatchIntake {
-  const { store, queue, clock, config } = engine;
+  const { store, queue, clock, config, pressure } = engine;
   const { evaluation, sweeper } = config;
   return new BatchIntake({
     store,
     queue,
     clock,
+    ...(pressure === undefined ? {} : { pressure }),
     fleet: config.fleet,
     defaults: {
       deadlineMs: evaluation.deadline,

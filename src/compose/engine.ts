@@ -1,10 +1,14 @@
 import type { Logger } from 'pino';
 import type { Config } from '../../config/schema.js';
+import type { Observers } from '../../queues/observed.js';
 import type { BullWorkQueue } from '../../queues/work-queue.js';
 import type { OutageListener } from '../app/outage.js';
+import type { Pressure } from '../app/pressure.js';
 import type { Clock } from '../ports/clock.js';
 import type { WorkQueue } from '../ports/queue.js';
 import type { Store } from '../ports/store.js';
+import type { Tracer } from '../ports/tracer.js';
+import type { Metrics } from './metrics.js';
 
 /** What every face and worker is built from. */
 export interface Engine {
@@ -14,6 +18,12 @@ export interface Engine {
   queue: WorkQueue;
   clock: Clock;
   log: Logger;
+  /** Holds up who brings work while the fleet has too much of it; absent: nobody is held up. */
+  pressure?: Pressure;
+  /** What this process counts; absent: nothing. */
+  metrics?: Metrics;
+  /** Follows work from process to process; absent: nothing does. */
+  tracer?: Tracer;
   close(): Promise<void>;
 }
 
@@ -22,6 +32,8 @@ export interface FleetEngine extends Engine {
   kind: 'fleet';
   queue: BullWorkQueue;
   redisUrl: string;
+  /** Who looks on at the queues. */
+  observers?: Observers;
   /** Hears of trouble on any connection of this process. */
   trouble: OutageListener;
 }

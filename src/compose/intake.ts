@@ -5,7 +5,7 @@ import type { Engine } from './engine.js';
 import { plansOf } from './plans.js';
 
 /** What taking requests needs of an engine. */
-type IntakeParts = Pick<Engine, 'store' | 'queue' | 'clock' | 'config'>;
+type IntakeParts = Pick<Engine, 'store' | 'queue' | 'clock' | 'config' | 'pressure'>;
 
 /** Reads references by the settings; nothing is loaded before the first one comes. */
 export function referencesOf({ config }: Pick<Engine, 'config'>): ReferenceReader {
@@ -24,8 +24,9 @@ export function referencesOf({ config }: Pick<Engine, 'config'>): ReferenceReade
 
 /** Requests to judge one run, of an engine's fleet. */
 export function evaluationsOf(engine: IntakeParts, references = referencesOf(engine)): EvaluationIntake {
-  const { store, queue, clock, config } = engine;
+  const { store, queue, clock, config, pressure } = engine;
   return new EvaluationIntake({
+    ...(pressure === undefined ? {} : { pressure }),
     store,
     queue,
     clock,

@@ -48,9 +48,10 @@ function policyOf({ plans, evaluation }: Config): PlanPolicy {
 }
 
 /** Plans of an engine's fleet. */
-export function plansOf(engine: PlanParts): PlanService {
-  const { store, clock, config } = engine;
-  return new PlanService({ store, clock, keeper: keeperOf(engine), policy: policyOf(config) });
+export function plansOf(engine: PlanParts & Pick<Engine, 'pressure'>): PlanService {
+  const { store, clock, config, pressure } = engine;
+  const held = pressure === undefined ? {} : { pressure };
+  return new PlanService({ store, clock, keeper: keeperOf(engine), policy: policyOf(config), ...held });
 }
 
 /** Decides evaluations, of runs and of plans. */

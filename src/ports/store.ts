@@ -1,12 +1,14 @@
 import type { BatchOpening, BatchRecord } from '../core/batch.js';
 import type { OutboxEvent } from '../core/events.js';
 import type { Chunk } from '../core/manifest.js';
+import type { MemoryUse } from '../core/pressure.js';
 import type { Need } from '../core/registry/needs.js';
-import type { PackResults } from '../core/results-codec.js';
+import type { PackResults, RecordedResults } from '../core/results-codec.js';
 import type { Blob } from './blob.js';
 import type { DeadLetterStore, SinkStateStore } from './dead-letters.js';
 import type { PlanStore } from './plans.js';
 import type { RegistryStore } from './registry.js';
+import type { RetentionStore } from './retention.js';
 import type { TokenStore } from './tokens.js';
 
 export type { Blob } from './blob.js';
@@ -42,7 +44,7 @@ export interface CommitAnswer {
 export interface StoredDecision {
   position: number;
   decision: string;
-  /** The chunk's results that were staged with it: JSON of ChunkResults, one text for all of a commit. */
+  /** The chunk's results that were staged with it, for `parseChunkResults`: one text for all of a commit. */
   results: string;
 }
 
@@ -128,12 +130,15 @@ export interface EvaluationStore {
   /** Appends results; `late` ones (the chunk is decided or gone) are kept apart. */
   record(chunk: string, results: PackResults): Promise<'stored' | 'late'>;
   /** Everything recorded, in the order of writing: the first result of a check stands. */
-  recorded(chunk: string): Promise<PackResults[]>;
-  /** Results are staged under `stage`, then one small step writes decisions and events. */
+  recorded(chunk: string): Promise<RecordedResults[]>;
+  /**
+   * Results are staged under `stage`, then one small step writes decisions and events. Without results: what was
+   * recorded by itself under that stage stands as the chunk's results.
+   */
   commit(
     chunk: Chunk,
     stage: string,
-    results: string,
+    results: string | null,
     decisions: readonly DecisionToCommit[],
     now: number,
     retentionMs: number,
@@ -195,7 +200,7 @@ export interface Outbox {
   trim(now: number, keepMs: number, keepCount: number): Promise<number>;
 }
 
-export type RoleName = 'worker' | 'aggregator' | 'dispatcher' | 'sweeper' | 'server';
+export type RoleName = 'worker' | 'aggregator' | 'dispatcher' | 'sweeper' | 'server' | 'autoscaler';
 
 export interface LivingRole {
   role: RoleName;
@@ -236,6 +241,7 @@ export interface Store {
   readonly shards?: number;
   readonly batches: BatchStore;
   readonly evaluations: EvaluationStore;
+  readonly retention: RetentionStore;
   readonly outbox: Outbox;
   readonly roster: Roster;
   readonly registry: RegistryStore;
@@ -244,6 +250,8 @@ export interface Store {
   readonly letters: DeadLetterStore;
   readonly sinks: SinkStateStore;
   readonly tokens: TokenStore;
+  /** How full it is, the fullest of its shards; absent: nobody knows. */
+  memory?(): Promise<MemoryUse>;
   /** Whether what was acknowledged survives this process. */
   readonly durable: boolean;
   close(): Promise<void>;

@@ -13,12 +13,13 @@ import { DEAD_AFTER_MS } from '../living.js';
 import { blobsOf, openingOf, type ScenarioWithBundle } from '../opening.js';
 import { EvaluationReader } from '../read.js';
 import { ScenarioCache } from '../scenarios.js';
-import { type Submission, type SubmitReport, Submitter } from '../submit.js';
+import { type Submission, type SubmitDeps, type SubmitReport, Submitter } from '../submit.js';
 
 export interface BatchIntakeDeps {
   store: Store;
   queue: WorkQueue;
   clock: Clock;
+  pressure?: SubmitDeps['pressure'];
   fleet: string;
   /** What holds for batches that say nothing else; milliseconds. */
   defaults: {
@@ -147,7 +148,7 @@ export class BatchIntake {
     actor: string,
     moved?: () => void,
   ): Promise<SubmitReport> {
-    const { store, queue, clock, fleet, defaults } = this.#deps;
+    const { store, queue, clock, pressure, fleet, defaults } = this.#deps;
     const alive = await store.roster.alive(clock.now() - DEAD_AFTER_MS);
     const workers = Math.max(1, alive.filter(({ role }) => role === 'worker').length);
     const settings = {
@@ -160,7 +161,13 @@ export class BatchIntake {
       window: defaults.window,
       actor,
     };
-    const deps = { store, queue, clock, ...(moved === undefined ? {} : { moved }) };
+    const deps = {
+      store,
+      queue,
+      clock,
+      ...(pressure === undefined ? {} : { pressure }),
+      ...(moved === undefined ? {} : { moved }),
+    };
     const submitter = new Submitter(deps, settings, record, blobs);
     try {
       for await (const submission of submissions) await submitter.add(submission);

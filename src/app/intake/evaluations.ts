@@ -10,6 +10,7 @@ import type { WorkQueue } from '../../ports/queue.js';
 import type { ReferenceReader } from '../../ports/references.js';
 import type { Blob, Store } from '../../ports/store.js';
 import { blobsOf } from '../opening.js';
+import type { Pressure } from '../pressure.js';
 import { EvaluationReader } from '../read.js';
 import { checkPlaces } from '../scenarios.js';
 import { type GivenEvaluation, readEvaluation } from './given.js';
@@ -31,6 +32,8 @@ export interface EvaluationIntakeDeps {
   store: Store;
   queue: WorkQueue;
   clock: Clock;
+  /** Absent: the fleet is never too full. */
+  pressure?: Pick<Pressure, 'assertRoom'>;
   references: ReferenceReader;
   settings: EvaluationIntakeSettings;
 }
@@ -51,10 +54,11 @@ export class EvaluationIntake {
   /**
    * Accepts an evaluation: one, however often the same origin and key ask for it. Throws INVALID_REQUEST
    * or BAD_REFERENCE with every problem, IDEMPOTENCY_CONFLICT when it was asked for with other content,
-   * UNAVAILABLE when a reference cannot be had now or the outbox is full.
+   * UNAVAILABLE when a reference cannot be had now, the outbox is full or too much waits.
    */
   async submit(request: EvaluationRequest): Promise<EvaluationAnswer> {
     assertNamed(request);
+    await this.#deps.pressure?.assertRoom();
     const given = await readEvaluation(request, this.#deps.references);
     const chunk = this.#chunkOf(request, given);
     const { store, clock, settings } = this.#deps;

@@ -9,6 +9,7 @@ import { MOST_SNAPSHOT_BYTES, snapshotProblem } from '../../core/snapshot.js';
 import type { Clock } from '../../ports/clock.js';
 import type { PlanFilter } from '../../ports/plans.js';
 import type { Blob, Store } from '../../ports/store.js';
+import type { Pressure } from '../pressure.js';
 import type { Move, Moved, PlanKeeper } from './keeper.js';
 import type { PlanAnswer, PlanRequest, PlanStatus, SnapshotsGiven } from './requests.js';
 import { planStatus } from './status.js';
@@ -17,6 +18,8 @@ export interface PlanServiceDeps {
   store: Store;
   keeper: PlanKeeper;
   clock: Clock;
+  /** Absent: the fleet is never too full. */
+  pressure?: Pick<Pressure, 'assertRoom'>;
   /** Policy of the plans that are made here. */
   policy: PlanPolicy;
 }
@@ -55,12 +58,14 @@ export class PlanService {
 
   /**
    * Takes a command: one transition, however often the same command comes. Throws PLAN_REFUSED (with
-   * the plan as it stands), COMMAND_CONFLICT, NOT_FOUND or INVALID_SNAPSHOT.
+   * the plan as it stands), COMMAND_CONFLICT, NOT_FOUND or INVALID_SNAPSHOT; UNAVAILABLE when it brings
+   * snapshots and too much waits.
    */
   async run(request: PlanRequest): Promise<PlanAnswer> {
     const command = request.command ?? ulid(this.#deps.clock.now());
     const plan = request.plan ?? idFrom('plan', command);
     const evidence = checked(request, plan);
+    if (evidence !== undefined) await this.#deps.pressure?.assertRoom();
     const isNew = request.type === 'create' || request.type === 'submit';
     const project = isNew ? (request.project ?? null) : null;
     const resources = resourcesOf(request);
