@@ -2,6 +2,7 @@ import { batchesOf } from '../compose/batches.js';
 import type { Engine } from '../compose/engine.js';
 import { evaluationsOf, intakeOf } from '../compose/intake.js';
 import { plansOf, registryOf } from '../compose/plans.js';
+import { scaleOf } from '../compose/scale.js';
 import type { HttpDeps } from './deps.js';
 
 /** What operations work with, on an engine. */
@@ -13,6 +14,7 @@ export function makeDeps(engine: Engine, draining: AbortSignal): HttpDeps {
     batches: batchesOf(engine),
     plans: plansOf(engine),
     registry: registryOf(engine),
+    scale: scaleOf(engine, draining),
     draining,
   };
 }

@@ -32,7 +32,7 @@ const KEEP_ALIVE_MS = 65_000;
 const UNREAD_MS = 2000;
 const MOST_PARAM = 1024;
 
-const WHILE_DRAINING: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+const WHILE_DRAINING: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/scale']);
 
 async function tlsOf({ cert, key }: HttpSettings): Promise<{ cert: Buffer; key: Buffer } | undefined> {
   if (cert === undefined && key === undefined) return undefined;
@@ -92,7 +92,7 @@ function addHooks(app: FastifyInstance, { engine, draining }: HttpDeps, isTls: b
       throw new HttpProblem('INVALID_REQUEST', 'The request has no Host header.');
     if (!draining.aborted) return;
     reply.header('connection', 'close');
-    if (WHILE_DRAINING.has(request.url)) return;
+    if (WHILE_DRAINING.has(request.url.split('?')[0] ?? '')) return;
     throw new SluiceError('UNAVAILABLE', 'This server is being ended; ask again.');
   });
   app.addHook('onSend', async (request, reply, payload) => {

@@ -9,6 +9,7 @@ import { eventOperations } from './events.js';
 import { letterOperations } from './letters.js';
 import { planOperations } from './plans.js';
 import { registryOperations } from './registry.js';
+import { scaleOperations } from './scale.js';
 import { serviceOperations } from './service.js';
 import { sinkOperations } from './sinks.js';
 
@@ -16,6 +17,7 @@ import { sinkOperations } from './sinks.js';
 export function createOperations(deps: HttpDeps): Operation[] {
   return [
     ...serviceOperations(deps, () => createOperations(deps)),
+    ...scaleOperations(deps),
     ...documentOperations(),
     ...evaluationOperations(deps),
     ...batchOperations(deps),
