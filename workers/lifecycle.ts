@@ -16,7 +16,7 @@ export interface Role {
 }
 
 /** What a role's consumers are opened with. */
-export function consumerDeps({ config, redisUrl, trouble }: FleetEngine): ConsumerDeps {
+export function consumerDeps({ config, redisUrl, trouble, observers }: FleetEngine): ConsumerDeps {
   return {
     place: { url: redisUrl, fleet: config.fleet },
     stall: {
@@ -25,6 +25,7 @@ export function consumerDeps({ config, redisUrl, trouble }: FleetEngine): Consum
       maxStalls: config.worker.max_stalls,
     },
     onError: trouble,
+    ...observers,
   };
 }
 
