@@ -7,6 +7,11 @@ export function startAggregator(engine: FleetEngine): Promise<Role> {
   return startRole(engine, 'aggregator', async () => {
     const { consumeDecisions } = await import('../queues/consumers.js');
     const { concurrency } = engine.config.aggregator;
-    return consumeDecisions(consumerDeps(engine), concurrency, (chunk) => aggregator.decide(chunk));
+    const meter = engine.metrics?.recorder;
+    return consumeDecisions(consumerDeps(engine), concurrency, async (chunk) => {
+      const started = performance.now();
+      await aggregator.decide(chunk);
+      meter?.decide((performance.now() - started) / 1000);
+    });
   });
 }

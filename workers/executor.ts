@@ -9,6 +9,8 @@ import {
 } from '../src/compose.js';
 import type { Need } from '../src/core/registry/needs.js';
 import { isServed, PURE, servedBy } from '../src/core/routing.js';
+import type { Meter } from '../src/ports/meter.js';
+import type { PackAnswer, PackJob } from '../src/ports/queue.js';
 import { consumerDeps, type Role, startRole } from './lifecycle.js';
 
 /**
@@ -34,11 +36,33 @@ async function within(ms: number, work: Promise<unknown>, onError: (error: Error
 const runnersAtATime = ({ runner_concurrency, unserved }: FleetEngine['config']['worker']): number =>
   unserved === 'error' ? Math.max(1, runner_concurrency) : runner_concurrency;
 
+/** Counts a run of a pack, when it comes to an end of its own. */
+async function countedPack(
+  meter: Meter,
+  { pack: { queue, from, to } }: PackJob,
+  run: () => Promise<PackAnswer>,
+): Promise<PackAnswer> {
+  const started = performance.now();
+  const answer = await run();
+  meter.pack(queue, answer.kind, (performance.now() - started) / 1000, to - from);
+  return answer;
+}
+
 async function open(engine: FleetEngine, id: string, runners: OpenedRunners): Promise<Consumer> {
   const { consumePacks } = await import('../queues/consumers.js');
   const { config, store, clock, log, trouble } = engine;
   const { worker } = config;
-  const executor = createExecutor(store, config, id, runners, errorLogger(log));
+  const meter = engine.metrics?.recorder;
+  const executor = createExecutor(store, config, id, runners, errorLogger(log), meter);
+  let inHand = 0;
+  const run = async (job: PackJob) => {
+    inHand += 1;
+    try {
+      return await executor.run(job);
+    } finally {
+      inHand -= 1;
+    }
+  };
   const consumer = consumePacks(
     {
       ...consumerDeps(engine),
@@ -53,10 +77,11 @@ async function open(engine: FleetEngine, id: string, runners: OpenedRunners): Pr
       },
     },
     { pure: worker.concurrency, runner: runnersAtATime(worker) },
-    (job) => executor.run(job),
+    (job) => (meter === undefined ? run(job) : countedPack(meter, job, () => run(job))),
   );
   return {
     ...consumer,
+    inHand: () => inHand,
     async drain(deadlineMs) {
       const started = Date.now();
       await consumer.drain(deadlineMs);

@@ -6,11 +6,14 @@ import type { CheckResult, ReadOnly } from '../core/result.js';
 import { packRows, TextTable } from '../core/results-codec.js';
 import { concludeCheck, type PlannedCheck, planChecks, requestOf } from '../core/scenario/checks.js';
 import type { Scenario } from '../core/scenario/model.js';
+import { skippedResult } from '../core/settle.js';
 import type { SubjectView } from '../core/subject-view.js';
 import type { MatchRequest, RunOutcome, Verdict } from '../core/validators/validator.js';
 import type { Matcher } from '../ports/matcher.js';
+import type { Meter } from '../ports/meter.js';
 import type { PackAnswer, PackJob } from '../ports/queue.js';
 import type { EvaluationStore } from '../ports/store.js';
+import { samplesOfRuns } from './check-samples.js';
 import { givenUp } from './given-up.js';
 import { guarded, rounded } from './guarded.js';
 import type { PlanExecutor } from './plan/execute.js';
@@ -25,6 +28,7 @@ export interface ExecutorDeps extends PlaybookDeps {
   /** Absent on a worker that judges runs alone: packs of plans are left to others. */
   plans?: Pick<PlanExecutor, 'run' | 'close'>;
   worker: string;
+  meter?: Meter | undefined;
   /** Stalls after which a single check is given up as an error (DESIGN 5.3). */
   poisonousAfter: number;
 }
@@ -96,6 +100,7 @@ export class Executor {
       rows: packRows(table, results),
     }));
     await this.#deps.store.record(chunk.id, { texts: table.texts, evaluations });
+    this.#deps.meter?.checks(samplesOfRuns(shares, chunk, scenarios));
     return { kind: 'done' };
   }
 
@@ -150,7 +155,8 @@ export class Executor {
       const share: Share = { position, firstCheck: range.from, results: [] };
       shares.push(share);
       for (const check of checks.slice(range.from, range.to)) {
-        share.results.push(undefined);
+        const isSkipped = check.runner === 'skip' && job.pack.queue === 'pure';
+        share.results.push(isSkipped ? skippedResult() : undefined);
         const mine =
           check.runner !== 'skip' && (check.runner === 'ansible') === (job.pack.queue === 'runner');
         if (!mine) continue;

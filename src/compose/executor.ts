@@ -4,6 +4,7 @@ import { PlanExecutor } from '../app/plan/execute.js';
 import { Activations } from '../app/tools/activations.js';
 import { ToolCaller } from '../app/tools.js';
 import { servedBy, servesOf } from '../core/routing.js';
+import type { Meter } from '../ports/meter.js';
 import type { Store } from '../ports/store.js';
 import { CoalescingMatcher } from '../runners/coalescing-matcher.js';
 import { createMatcher } from '../runners/pattern-matcher.js';
@@ -33,13 +34,14 @@ export async function toolCallerOf({ config }: Pick<Engine, 'config'>): Promise<
   return callerOf(config, await openRunners(config));
 }
 
-/** Runs packs of checks, of runs and of plans; `onError` is told of tools that cannot be put away. */
+/** Runs packs of checks, of runs and of plans; `onError` is told of tools that cannot be put away, `meter` of checks. */
 export function createExecutor(
   store: Store,
   config: Config,
   worker: string,
   runners: OpenedRunners,
   onError?: (error: Error) => void,
+  meter?: Meter,
 ): Executor {
   const common = {
     store: store.evaluations,
@@ -47,6 +49,7 @@ export function createExecutor(
     poisonousAfter: config.worker.poisonous_after,
     ...servedBy(runners, config.worker.runner_concurrency),
     unserved: config.worker.unserved,
+    meter,
   };
   const tools = callerOf(config, runners, onError);
   return new Executor({

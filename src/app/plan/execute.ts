@@ -10,8 +10,10 @@ import type { CheckResult, Outcome, ReadOnly } from '../../core/result.js';
 import { packRows, TextTable } from '../../core/results-codec.js';
 import { requiredBy } from '../../core/routing.js';
 import type { Verdict } from '../../core/validators/validator.js';
+import type { Meter } from '../../ports/meter.js';
 import type { PackAnswer, PackJob } from '../../ports/queue.js';
 import type { EvaluationStore } from '../../ports/store.js';
+import { samplesOfPlan } from '../check-samples.js';
 import { givenUp } from '../given-up.js';
 import { guarded, rounded } from '../guarded.js';
 import { noRunner, type Serving } from '../serving.js';
@@ -21,6 +23,7 @@ export interface PlanExecutorDeps extends Serving {
   store: Pick<EvaluationStore, 'blobs' | 'record'>;
   tools: Pick<ToolCaller, 'call' | 'close'>;
   worker: string;
+  meter?: Meter | undefined;
   /** Stalls after which a single check is given up as an error (DESIGN 5.3). */
   poisonousAfter: number;
 }
@@ -75,6 +78,7 @@ export class PlanExecutor {
     const rows = packRows(table, results);
     const evaluations = [{ position: job.pack.from, firstCheck: range.from, rows }];
     await this.#deps.store.record(chunk.id, { texts: table.texts, evaluations });
+    this.#deps.meter?.checks(samplesOfPlan(checks, results, evidence.tools));
     return { kind: 'done' };
   }
 
