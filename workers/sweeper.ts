@@ -16,6 +16,7 @@ export function startSweeper(engine: FleetEngine): Promise<Role> {
     limit: CHUNKS_A_SWEEP,
     keepEventsMs: config.outbox.keep,
     keepEvents: config.outbox.keep_count,
+    keep: config.retention,
   };
   return startRole(engine, 'sweeper', async () => {
     const { consumeSweeps } = await import('../queues/consumers.js');

@@ -1,12 +1,14 @@
 import { planPacks } from '../core/packing.js';
 import type { Clock } from '../ports/clock.js';
 import type { WorkQueue } from '../ports/queue.js';
+import type { RetentionRules } from '../ports/retention.js';
 import type { Store } from '../ports/store.js';
 import { settleBatch } from './batches.js';
 import type { Aggregator } from './decide.js';
 import { sweepPlans } from './plan/deadlines.js';
 import { type EndedDeps, forgetEndedPlans } from './plan/ended.js';
 import { enqueuePlan, type PlanKeeper } from './plan/keeper.js';
+import { forgetBatches } from './retention.js';
 import { Routing } from './routing.js';
 import { checkPlaces, ScenarioCache } from './scenarios.js';
 
@@ -32,6 +34,8 @@ export interface SweepSettings {
   keepEventsMs: number;
   /** … or once there are more than this. */
   keepEvents: number;
+  /** What is kept of batches besides what their age says. */
+  keep: RetentionRules;
 }
 
 export interface SweepReport {
@@ -40,9 +44,21 @@ export interface SweepReport {
   overdue: number;
   completed: number;
   trimmed: number;
+  /** Evaluations whose retention is over. */
+  forgotten: number;
   /** Plans whose waiting phase had lasted too long. */
   moved: number;
 }
+
+const NOTHING: SweepReport = {
+  alive: 0,
+  requeued: 0,
+  overdue: 0,
+  completed: 0,
+  trimmed: 0,
+  moved: 0,
+  forgotten: 0,
+};
 
 /** Plans with attachments of their own that one sweep looks at, whether they have ended. */
 const PLANS_LOOKED_AT = 20;
@@ -52,11 +68,11 @@ const PLANS_LOOKED_AT = 20;
  * or whose flow is lost, are enqueued anew under a raised generation; overdue ones are decided with
  * what there is; those that wait for a runner which no living worker has are noted; batches whose
  * completion was missed are completed; plans whose phase has lasted too long are moved; attachments to
- * ended plans and delivered events are dropped.
+ * ended plans, delivered events, and batches whose retention is over, are dropped.
  */
 export async function sweep(deps: SweepDeps): Promise<SweepReport> {
   const { store, clock, fleet, settings } = deps;
-  const report: SweepReport = { alive: 0, requeued: 0, overdue: 0, completed: 0, trimmed: 0, moved: 0 };
+  const report: SweepReport = { ...NOTHING };
   const scenarios = new ScenarioCache(store.evaluations);
   const routing = new Routing({ store, clock, fleet, scenarios });
   const each = async (work: () => Promise<void>) => work().catch((error: Error) => deps.onError?.(error));
@@ -75,6 +91,9 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
   report.moved = await sweepPlans(deps, settings.limit);
   await each(async () => {
     await forgetEndedPlans(deps, PLANS_LOOKED_AT);
+  });
+  await each(async () => {
+    report.forgotten = await forgetBatches(store, clock, settings.keep);
   });
   report.trimmed = await store.outbox.trim(clock.now(), settings.keepEventsMs, settings.keepEvents);
   return report;

@@ -30,6 +30,7 @@ const SETTINGS: SweepSettings = {
   limit: 100,
   keepEventsMs: 7 * 86_400_000,
   keepEvents: 1e6,
+  keep: { evaluations: 1e6, batches: 1000 },
 };
 const COMFORT = { timeout: 30_000, interval: 50 };
 

@@ -3,33 +3,55 @@
 -- KEYS[1] key prefix
 -- ARGV 1 chunk, 2 batch ('' for none), 3 manifest, 4 time of the next check, 5 input index of the first
 --      evaluation, 6 lease in ms, 7 outbox cap, 8 counts of evaluations, 9 of blobs, 10 of events;
---      then evaluation ids, digest and content of each blob, events as JSON; last, where these blobs are not
---      just what the manifest names, the digests of all of them
+--      then evaluation ids, digest and content of each blob ('': stored a moment ago for this chunk, which is
+--      its first user), events as JSON; last, where these blobs are not just what the manifest names, the
+--      digests of all of them
 -- Returns: accepted, or why not; missing: pieces of a blob are to be stored first
 local p = KEYS[1]
 local chunk, batch = ARGV[1], ARGV[2]
 local evaluations, blobs, events = tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
-local standing = { 'standing' }
-for i = 11, 10 + evaluations do
-  if redis.call('EXISTS', p .. 'eval:' .. ARGV[i]) == 1 then standing[#standing + 1] = ARGV[i] end
+local first = 11 + evaluations
+local at = first + 2 * blobs
+local function refuse(answer)
+  for i = first, at - 1, 2 do
+    if ARGV[i + 1] == '' then let_blob_go(p, ARGV[i]) end
+  end
+  return answer
 end
-if #standing == evaluations + 1 then return standing end
+local function standing()
+  local found = { 'standing' }
+  for i = 11, 10 + evaluations do
+    if redis.call('EXISTS', p .. 'eval:' .. ARGV[i]) == 1 then found[#found + 1] = ARGV[i] end
+  end
+  return found
+end
+-- What stands already says so first.
+local function refuse_new(word)
+  local known = standing()
+  return refuse(#known > 1 and known or { word })
+end
 if batch ~= '' then
   local b = redis.call('HMGET', p .. 'batch:' .. batch, 'state', 'total')
-  if b[1] ~= 'open' or b[2] then return { 'batch_closed' } end
+  if b[1] ~= 'open' or b[2] then
+    local known = standing()
+    return refuse(#known == evaluations + 1 and known or { 'batch_closed' })
+  end
 end
-if #standing > 1 then return standing end
-if redis.call('XLEN', p .. 'outbox') >= tonumber(ARGV[7]) then return { 'outbox_full' } end
-local first = 11 + evaluations
-for at = first, first + 2 * blobs - 1, 2 do
-  if not has_pieces(p, ARGV[at], ARGV[at + 1]) then return { 'missing' } end
+for i = first, at - 1, 2 do
+  if not has_pieces(p, ARGV[i], ARGV[i + 1]) then return refuse_new('missing') end
 end
--- A Redis that is full refuses the first write: it must be one that it can refuse, or half would stand.
+if redis.call('XLEN', p .. 'outbox') >= tonumber(ARGV[7]) then return refuse_new('outbox_full') end
+-- All or none of them, and the first write: a Redis that is full refuses it, and nothing stands.
+local places = {}
 for i = 11, 10 + evaluations do
-  redis.call('SET', p .. 'eval:' .. ARGV[i], chunk .. ':' .. (i - 11))
+  places[#places + 1] = p .. 'eval:' .. ARGV[i]
+  places[#places + 1] = chunk .. ':' .. (i - 11)
 end
-local lease, at = tonumber(ARGV[6]), first + 2 * blobs
-for i = first, at - 1, 2 do hold_blob(p, ARGV[i], ARGV[i + 1], lease) end
+if redis.call('MSETNX', unpack(places)) == 0 then return refuse(standing()) end
+local lease = tonumber(ARGV[6])
+for i = first, at - 1, 2 do
+  if ARGV[i + 1] ~= '' then hold_blob(p, ARGV[i], ARGV[i + 1], lease) end
+end
 redis.call('HSET', p .. 'chunk:' .. chunk, 'm', ARGV[3], 'g', 1, 'left', evaluations)
 if ARGV[at + events] then redis.call('HSET', p .. 'chunk:' .. chunk, 'h', ARGV[at + events]) end
 redis.call('ZADD', p .. 'open', ARGV[4], chunk)

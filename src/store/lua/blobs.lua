@@ -47,3 +47,11 @@ local function let_blob_go(p, digest)
     redis.call('DECR', uses)
   end
 end
+-- Lets go of what was recorded for a chunk, but for the stage whose results stand.
+local function forget_recorded(p, chunk, kept)
+  local alone = p .. 'alone:' .. chunk
+  for _, stage in ipairs(redis.call('SMEMBERS', alone)) do
+    if stage ~= kept then to_whole('UNLINK', p .. 'rs:' .. chunk .. ':' .. stage) end
+  end
+  redis.call('UNLINK', p .. 'res:' .. chunk, alone)
+end

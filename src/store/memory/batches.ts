@@ -18,7 +18,6 @@ export class MemoryBatches implements BatchStore {
     opening: BatchOpening,
     kept: { blobs: readonly Blob[] } = { blobs: [] },
   ): Promise<BatchRecord> {
-    for (const { digest, content } of kept.blobs) this.#state.blobs.set(digest, content);
     let batch = this.#state.batches.get(opening.id);
     if (batch === undefined) {
       const record: BatchRecord = {
@@ -33,9 +32,13 @@ export class MemoryBatches implements BatchStore {
         vacuousPasses: 0,
         completedAt: null,
       };
-      batch = { record, chunks: [], log: [], step: 0 };
+      const marks = { kept: new Set<string>(), followers: new Map(), gone: 0, goneTo: 0 };
+      batch = { record, chunks: [], log: [], step: 0, ...marks };
       this.#state.batches.set(opening.id, batch);
     }
+    const { kept: held } = batch;
+    this.#state.hold(kept.blobs.filter(({ digest }) => !held.has(digest)));
+    for (const { digest } of kept.blobs) held.add(digest);
     return structuredClone(batch.record);
   }
 

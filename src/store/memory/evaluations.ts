@@ -1,6 +1,7 @@
 import type { OutboxEvent } from '../../core/events.js';
+import { isPlainObject } from '../../core/json.js';
 import type { Chunk } from '../../core/manifest.js';
-import type { PackResults } from '../../core/results-codec.js';
+import type { PackResults, RecordedResults } from '../../core/results-codec.js';
 import type {
   AcceptAnswer,
   Blob,
@@ -11,6 +12,26 @@ import type {
   StoredDecision,
 } from '../../ports/store.js';
 import type { MemoryState } from './state.js';
+
+/** What a pack recorded; its text is made when it is asked for. */
+class Recorded implements RecordedResults {
+  readonly texts: readonly string[];
+  readonly evaluations: PackResults['evaluations'];
+  readonly stored: { readonly stage: string; readonly json: string };
+
+  constructor(results: PackResults, stage: string) {
+    this.texts = results.texts;
+    this.evaluations = results.evaluations;
+    let json: string | undefined;
+    this.stored = {
+      stage,
+      get json() {
+        json ??= JSON.stringify(results);
+        return json;
+      },
+    };
+  }
+}
 
 /** Evaluations in memory; blobs are kept as long as the process. */
 export class MemoryEvaluations implements EvaluationStore {
@@ -36,11 +57,12 @@ export class MemoryEvaluations implements EvaluationStore {
     }
     if (standing.length > 0) return { accepted: false, reason: 'standing', standing };
     if (state.outbox.length >= state.outboxCap) return { accepted: false, reason: 'outbox_full' };
-    for (const { digest, content } of blobs) state.blobs.set(digest, content);
+    state.hold(blobs);
     chunk.evaluations.forEach(({ id }, position) => {
       state.places.set(id, { chunk: chunk.id, position });
     });
-    state.chunks.set(chunk.id, { chunk, generation: 1, checkAt, recorded: [], decisions: new Map() });
+    const held = blobs.map(({ digest }) => digest);
+    state.chunks.set(chunk.id, { chunk, generation: 1, checkAt, recorded: [], decisions: new Map(), held });
     if (batch !== undefined) {
       batch.chunks.push({ id: chunk.id, firstIndex: chunk.evaluations[0]?.index ?? 0 });
       batch.record.accepted += chunk.evaluations.length;
@@ -94,24 +116,26 @@ export class MemoryEvaluations implements EvaluationStore {
       this.#state.late.push({ chunk: id, results });
       return 'late';
     }
-    chunk.recorded.push(results);
+    const stage = String(chunk.recorded.length);
+    chunk.recorded.push(isPlainObject(results) ? new Recorded(results, stage) : results);
     return 'stored';
   }
 
-  async recorded(id: string): Promise<PackResults[]> {
+  async recorded(id: string): Promise<RecordedResults[]> {
     return [...(this.#state.chunks.get(id)?.recorded ?? [])];
   }
 
   async commit(
     { id, batch: batchId }: Chunk,
-    _stage: string,
-    results: string,
+    stage: string,
+    given: string | null,
     decisions: readonly DecisionToCommit[],
   ): Promise<CommitAnswer> {
     const state = this.#state;
     const chunk = state.chunks.get(id);
     if (chunk === undefined) return { fresh: [], chunkDone: false, batch: undefined };
     const batch = state.batches.get(batchId);
+    const results = given ?? chunk.recorded[Number(stage)]?.stored?.json ?? '{}';
     const fresh: number[] = [];
     for (const { position, json, status, vacuousPasses, events } of decisions) {
       if (chunk.decisions.has(position)) continue;

@@ -5,6 +5,7 @@ import { MemoryLetters } from './letters.js';
 import { MemoryOutbox } from './outbox.js';
 import { MemoryPlans } from './plans.js';
 import { MemoryRegistry } from './registry.js';
+import { MemoryRetention } from './retention.js';
 import { MemoryRoster } from './roster.js';
 import { MemorySinks } from './sinks.js';
 import { MemoryState } from './state.js';
@@ -18,6 +19,7 @@ export function openMemoryStore(options: { outboxCap: number }): Store {
   return {
     batches: new MemoryBatches(state),
     evaluations: new MemoryEvaluations(state),
+    retention: new MemoryRetention(state),
     outbox: new MemoryOutbox(state),
     roster: new MemoryRoster(),
     registry,

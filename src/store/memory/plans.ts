@@ -89,11 +89,11 @@ export class MemoryPlans implements PlanStore {
   #accept({ accept }: PlanStep): void {
     if (accept === null) return;
     const { chunk, blobs, checkAt } = accept;
-    for (const { digest, content } of blobs) this.#state.blobs.set(digest, content);
+    this.#state.hold(blobs);
     chunk.evaluations.forEach(({ id }, position) => {
       this.#state.places.set(id, { chunk: chunk.id, position });
     });
-    const fresh = { chunk, generation: 1, checkAt, recorded: [], decisions: new Map() };
+    const fresh = { chunk, generation: 1, checkAt, recorded: [], decisions: new Map(), held: [] };
     this.#state.chunks.set(chunk.id, fresh);
   }
 

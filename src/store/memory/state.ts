@@ -2,22 +2,30 @@ import { EventEmitter } from 'node:events';
 import type { BatchRecord } from '../../core/batch.js';
 import type { OutboxEvent } from '../../core/events.js';
 import type { Chunk } from '../../core/manifest.js';
-import type { PackResults } from '../../core/results-codec.js';
-import type { DecidedEntry, OutboxEntry, StoredDecision } from '../../ports/store.js';
+import type { PackResults, RecordedResults } from '../../core/results-codec.js';
+import type { Blob, DecidedEntry, OutboxEntry, StoredDecision } from '../../ports/store.js';
 
 interface MemoryBatch {
   record: BatchRecord;
   chunks: { id: string; firstIndex: number }[];
   log: DecidedEntry[];
   step: number;
+  /** Digests of what it keeps itself. */
+  kept: Set<string>;
+  followers: Map<string, { until: number; cursor: number }>;
+  /** Evaluations of its log that are gone, and entries. */
+  gone: number;
+  goneTo: number;
 }
 
 interface MemoryChunk {
   chunk: Chunk;
   generation: number;
   checkAt: number;
-  recorded: PackResults[];
+  recorded: RecordedResults[];
   decisions: Map<number, StoredDecision>;
+  /** Digests of the blobs that it uses. */
+  held: string[];
 }
 
 export interface MemoryPlan {
@@ -42,6 +50,7 @@ export class MemoryState {
   /** Ids of those that ended, in that order. */
   readonly endedPlans = new Set<string>();
   readonly blobs = new Map<string, string>();
+  readonly #uses = new Map<string, number>();
   readonly late: { chunk: string; results: PackResults }[] = [];
   outbox: OutboxEntry[] = [];
   readonly outboxCap: number;
@@ -50,6 +59,26 @@ export class MemoryState {
 
   constructor(outboxCap: number) {
     this.outboxCap = outboxCap;
+  }
+
+  /** Keeps blobs for one more user of each. */
+  hold(blobs: readonly Blob[]): void {
+    for (const { digest, content } of blobs) {
+      this.blobs.set(digest, content);
+      this.#uses.set(digest, (this.#uses.get(digest) ?? 0) + 1);
+    }
+  }
+
+  /** One user of each less; a blob goes with its last. */
+  letGo(digests: readonly string[]): void {
+    for (const digest of digests) {
+      const others = (this.#uses.get(digest) ?? 0) - 1;
+      if (others > 0) this.#uses.set(digest, others);
+      else {
+        this.#uses.delete(digest);
+        this.blobs.delete(digest);
+      }
+    }
   }
 
   append(events: readonly OutboxEvent[]): void {

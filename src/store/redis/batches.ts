@@ -3,6 +3,7 @@ import type { OutboxEvent } from '../../core/events.js';
 import type { BatchStore, Blob, ChunkPlace, DecidedEntry } from '../../ports/store.js';
 import type { RedisContext } from './context.js';
 import { blobArgs, withPieces } from './pieces.js';
+import { UNSWEPT_MS } from './retention.js';
 
 const LOG_PAGE = 500;
 
@@ -75,7 +76,16 @@ export class RedisBatches implements BatchStore {
     const batch = await this.batch(id);
     if (batch === undefined) return false;
     const { scripts, prefix } = this.#context;
-    return (await scripts['complete-batch'](prefix, id, now, event?.json ?? '', batch.retentionMs)) === 1;
+    return (
+      (await scripts['complete-batch'](
+        prefix,
+        id,
+        now,
+        event?.json ?? '',
+        batch.retentionMs,
+        batch.retentionMs + UNSWEPT_MS,
+      )) === 1
+    );
   }
 
   async progressBatch(id: string, step: number, event: OutboxEvent): Promise<boolean> {

@@ -1,7 +1,9 @@
+import { ulid } from 'ulid';
 import type { OutboxEvent } from '../../core/events.js';
+import { isPlainObject } from '../../core/json.js';
 import { resultPieces } from '../../core/large/result-pieces.js';
 import type { Chunk } from '../../core/manifest.js';
-import type { PackResults } from '../../core/results-codec.js';
+import type { PackResults, RecordedResults } from '../../core/results-codec.js';
 import type {
   AcceptAnswer,
   Blob,
@@ -13,9 +15,16 @@ import type {
 } from '../../ports/store.js';
 import type { RedisBatches } from './batches.js';
 import { type RedisContext, unwrap } from './context.js';
-import { blobArgs, getWhole, PIECE, pageAfter, putWhole, withPieces } from './pieces.js';
+import { blobArgs, getWhole, PIECE, pageAfter, putNew, putWhole, withPieces } from './pieces.js';
+import { UNSWEPT_MS } from './retention.js';
 
 const LATE_KEPT = 10_000;
+/** Characters from which on what a pack brought is stored by itself, and the list of the chunk's only refers to it. */
+const BY_ITSELF = 8 * 1024;
+/** First character of such a reference; no JSON begins with it. */
+const REFERENCE = '@';
+/** Milliseconds that it is kept until its chunk refers to it. */
+const UNLINKED_MS = 60_000;
 /** Entries of a list that are read at first, and at the most, in one command. */
 const FIRST_PAGE = 8;
 const MOST_PAGE = 300;
@@ -50,6 +59,7 @@ export class RedisEvaluations implements EvaluationStore {
   ): Promise<AcceptAnswer> {
     const { scripts, prefix, outboxCap } = this.#context;
     const lease = Math.max(1, leaseUntil - chunk.acceptedAt);
+    const stored = await putNew(this.#context, blobs, lease);
     const args = [
       chunk.id,
       chunk.batch,
@@ -62,7 +72,7 @@ export class RedisEvaluations implements EvaluationStore {
       blobs.length,
       events.length,
       ...chunk.evaluations.map((evaluation) => evaluation.id),
-      ...blobArgs(blobs),
+      ...blobArgs(blobs, stored),
       ...events.map((event) => event.json),
       ...heldBeside(chunk, blobs),
     ];
@@ -127,18 +137,43 @@ export class RedisEvaluations implements EvaluationStore {
 
   async record(chunk: string, results: PackResults): Promise<'stored' | 'late'> {
     const { scripts, prefix } = this.#context;
+    const pieces = resultPieces(results, PIECE);
+    const [only = ''] = pieces;
+    if (pieces.length === 1 && only.length >= BY_ITSELF) return this.#recordByItself(chunk, only);
     let stored: unknown = 1;
-    for (const json of resultPieces(results, PIECE)) {
-      stored = await scripts.record(prefix, chunk, json, LATE_KEPT);
-    }
+    for (const json of pieces) stored = await scripts.record(prefix, chunk, LATE_KEPT, json);
     return stored === 1 ? 'stored' : 'late';
   }
 
-  async recorded(chunk: string): Promise<PackResults[]> {
+  /** Past the script, which would copy and hash all of it; it can stand as the chunk's results as it is. */
+  async #recordByItself(chunk: string, json: string): Promise<'stored' | 'late'> {
+    const { client, scripts, prefix } = this.#context;
+    const stage = ulid();
+    for (;;) {
+      const written = client.set(this.#key('rs', `${chunk}:${stage}`), json, 'PX', UNLINKED_MS);
+      const recording = scripts.record(prefix, chunk, LATE_KEPT, '', stage);
+      recording.catch(() => {});
+      await written;
+      const stored = await recording;
+      if (stored !== -1) return stored === 1 ? 'stored' : 'late';
+    }
+  }
+
+  async recorded(chunk: string): Promise<RecordedResults[]> {
     const found = await this.#listed(this.#key('res', chunk));
-    return found.flatMap((json) => {
+    const stages = found.filter((entry) => entry.startsWith(REFERENCE)).map((entry) => entry.slice(1));
+    const texts = await getWhole(
+      this.#context,
+      stages.map((stage) => this.#key('rs', `${chunk}:${stage}`)),
+    );
+    const stored = new Map(
+      stages.map((stage, i) => [`${REFERENCE}${stage}`, { stage, json: texts[i] ?? '' }]),
+    );
+    return found.flatMap((entry) => {
+      const byItself = stored.get(entry);
       try {
-        return JSON.parse(json) as PackResults;
+        const results = JSON.parse(byItself?.json ?? entry) as RecordedResults;
+        return byItself === undefined || !isPlainObject(results) ? results : { ...results, stored: byItself };
       } catch {
         return [];
       }
@@ -148,17 +183,21 @@ export class RedisEvaluations implements EvaluationStore {
   async commit(
     chunk: Chunk,
     stage: string,
-    results: string,
+    results: string | null,
     decisions: readonly DecisionToCommit[],
     now: number,
     retentionMs: number,
   ): Promise<CommitAnswer> {
     const { scripts, prefix } = this.#context;
     const staged = this.#key('rs', `${chunk.id}:${stage}`);
-    const kept = retentionMs + Math.max(0, chunk.deadline - now);
-    const written = putWhole(this.#context, staged, results, Math.max(1, kept));
+    // What belongs to a batch is swept after its end, which is not known yet.
+    const unswept = retentionMs + Math.max(0, chunk.deadline - now) + UNSWEPT_MS;
+    const isOfBatch = chunk.batch !== '';
+    const kept = isOfBatch ? unswept : unswept - UNSWEPT_MS;
+    const written =
+      results === null ? undefined : putWhole(this.#context, staged, results, Math.max(1, kept));
     // A short one is there before the script runs, which is sent behind it.
-    if (results.length > PIECE) await written;
+    if (results !== null && results.length > PIECE) await written;
     const args = decisions.flatMap((d) => [
       d.position,
       d.evaluation,
@@ -173,7 +212,9 @@ export class RedisEvaluations implements EvaluationStore {
       chunk.id,
       chunk.batch,
       stage,
-      retentionMs,
+      isOfBatch ? unswept : retentionMs,
+      results === null ? Math.max(1, kept) : 0,
+      chunk.evaluations.length,
       decisions.length,
       ...args,
     );
@@ -191,7 +232,8 @@ export class RedisEvaluations implements EvaluationStore {
     const wanted = positions ?? this.#decidedPositions(hash);
     const found = wanted.filter((position) => hash[`d${position}`] !== undefined);
     if (found.length === 0) return [];
-    const stages = [...new Set(found.map((position) => hash[`s${position}`] as string))];
+    const stageOf = (position: number) => hash[`s${position}`] ?? (hash.s as string);
+    const stages = [...new Set(found.map(stageOf))];
     const staged = await getWhole(
       this.#context,
       stages.map((stage) => this.#key('rs', `${chunk}:${stage}`)),
@@ -200,14 +242,14 @@ export class RedisEvaluations implements EvaluationStore {
     return found.map((position) => ({
       position,
       decision: hash[`d${position}`] as string,
-      results: results.get(hash[`s${position}`] as string) as string,
+      results: results.get(stageOf(position)) as string,
     }));
   }
 
   /** Decisions and stages at these positions. */
   async #fields(key: string, positions: readonly number[]): Promise<Record<string, string>> {
-    const fields = positions.flatMap((position) => [`d${position}`, `s${position}`]);
-    if (fields.length === 0) return {};
+    if (positions.length === 0) return {};
+    const fields = ['s', ...positions.flatMap((position) => [`d${position}`, `s${position}`])];
     const values = await this.#context.client.hmget(key, ...fields);
     const found: Record<string, string> = {};
     fields.forEach((field, i) => {

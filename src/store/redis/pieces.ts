@@ -1,5 +1,5 @@
 import type { Blob } from '../../ports/store.js';
-import type { RedisContext } from './context.js';
+import { type RedisContext, unwrap } from './context.js';
 
 /** Characters of the longest text that is stored in one piece: one command moves 768 KiB at most. */
 export const PIECE = 256 * 1024;
@@ -88,11 +88,40 @@ async function join(
   return pieces.join('');
 }
 
-/** What a script takes for blobs: digest and content of each, and for a long one how many pieces it has. */
-export function blobArgs(blobs: readonly Blob[]): string[] {
+/** Blobs from which on they are stored ahead of the script that takes them. */
+const MANY = 4;
+
+/**
+ * Stores blobs that nobody has stored, when there are many, with a lease of `leaseMs` milliseconds; returns
+ * their digests. Whatever goes through a script is copied and hashed on its way, and keeps Redis busy six
+ * times as long.
+ */
+export async function putNew(
+  { client, prefix }: RedisContext,
+  blobs: readonly Blob[],
+  leaseMs: number,
+): Promise<ReadonlySet<string>> {
+  const stored = new Set<string>();
+  if (blobs.length < MANY) return stored;
+  const short = blobs.filter(({ content }) => content.length <= PIECE);
+  const writes = client.pipeline();
+  for (const { digest, content } of short)
+    writes.set(`${prefix}blob:${digest}`, content, 'PX', leaseMs, 'NX');
+  const answers = unwrap(await writes.exec());
+  short.forEach(({ digest }, i) => {
+    if (answers[i] === 'OK') stored.add(digest);
+  });
+  return stored;
+}
+
+/**
+ * What a script takes for blobs: digest and content of each, nothing for those that were `stored` ahead of it,
+ * and for a long one how many pieces it has.
+ */
+export function blobArgs(blobs: readonly Blob[], stored: ReadonlySet<string> = new Set()): string[] {
   return blobs.flatMap(({ digest, content }) => [
     digest,
-    content.length <= PIECE ? content : headOf(cut(content).length),
+    stored.has(digest) ? '' : content.length <= PIECE ? content : headOf(cut(content).length),
   ]);
 }
 

@@ -10,10 +10,13 @@ const NAMES = [
   'seal-batch',
   'complete-batch',
   'progress-batch',
+  'drop-chunk',
+  'drop-batch',
   'nth-event',
   'change-registry',
   'read-registry',
   'hold-registry',
+  'mark-shards',
   'step-plan',
   'beat',
   'note-unserved',
@@ -37,7 +40,14 @@ export type Scripts = Record<ScriptName, Script>;
 const commandName = (name: ScriptName): string => `sluice_${name.replaceAll('-', '_')}`;
 
 /** Those that keep texts, or let go of them: what they call stands in front of them. */
-const WITH_BLOBS: ReadonlySet<ScriptName> = new Set(['accept', 'commit', 'open-batch', 'step-plan']);
+const WITH_BLOBS: ReadonlySet<ScriptName> = new Set([
+  'accept',
+  'commit',
+  'open-batch',
+  'step-plan',
+  'drop-chunk',
+  'drop-batch',
+]);
 
 const textOf = (name: string): string => readFileSync(new URL(`../lua/${name}.lua`, import.meta.url), 'utf8');
 
