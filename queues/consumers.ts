@@ -15,6 +15,8 @@ import { Suspects } from './suspects.js';
 export interface Consumer {
   /** Called once the role can be seen by others. */
   begin?(): Promise<void>;
+  /** Jobs in hand. */
+  inHand?(): number;
   /** Takes nothing new; waits for what runs, `deadlineMs` at most, then aborts it. */
   drain(deadlineMs: number): Promise<void>;
 }

@@ -11,6 +11,8 @@ export { DEAD_AFTER_MS } from '../src/app/living.js';
 export interface Role {
   name: RoleName;
   id: string;
+  /** Pieces of work that it has in hand; absent: nobody knows. */
+  inHand?(): number;
   /** Takes nothing new, finishes what it has in hand until the configured deadline, and leaves. */
   stop(): Promise<void>;
 }
@@ -44,9 +46,11 @@ export async function startRole(
   const timer = setInterval(beat, BEAT_MS);
   log.info({ role: name, id, fleet: config.fleet, ...served }, `${name} is up`);
   await consumer.begin?.().catch(trouble);
+  const inHand = consumer.inHand?.bind(consumer);
   return {
     name,
     id,
+    ...(inHand === undefined ? {} : { inHand }),
     async stop() {
       clearInterval(timer);
       await consumer.drain(config.worker.drain);

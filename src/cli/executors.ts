@@ -3,15 +3,13 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { EXECUTOR_FLAGS } from '../../workers/executor.js';
+import { restartDelay } from '../core/autoscale/crashes.js';
+import { CHILD_WAITS, END_AT_ONCE } from './child-messages.js';
 import { CHILD_REDIS, CHILD_UNSERVED } from './child-redis.js';
 import { builtEntry } from './package.js';
 
-/** What a worker process is sent that is to end without finishing what it has in hand. */
-export const END_AT_ONCE = 'end at once';
 const AT_ONCE_MS = 500;
 
-const FIRST_BACKOFF_MS = 500;
-const LONGEST_BACKOFF_MS = 30_000;
 const STEADY_MS = 30_000;
 
 export interface ExecutorSettings {
@@ -25,9 +23,23 @@ export interface ExecutorSettings {
   isAlone: boolean;
 }
 
-/** Milliseconds before the n-th restart in a row, from 1. */
-export function restartDelay(n: number): number {
-  return Math.min(FIRST_BACKOFF_MS * 2 ** Math.max(0, n - 1), LONGEST_BACKOFF_MS);
+/**
+ * Starts a worker process that is tied to this one by its IPC channel; `waits`: it loads everything, and
+ * then waits until it is told to begin. Throws IO when the package is not built.
+ */
+export function spawnWorker(settings: ExecutorSettings, waits = false): ChildProcess {
+  const { redisUrl, fleet, config, logLevel, isAlone } = settings;
+  const args = [...EXECUTOR_FLAGS, builtEntry(), 'worker', '--fleet', fleet, '--log-level', logLevel];
+  if (config !== undefined) args.push('--config', config);
+  return spawn(process.execPath, args, {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: {
+      ...process.env,
+      [CHILD_REDIS]: redisUrl,
+      ...(isAlone ? { [CHILD_UNSERVED]: 'error' } : {}),
+      ...(waits ? { [CHILD_WAITS]: '1' } : {}),
+    },
+  });
 }
 
 const living = new Set<Executors>();
@@ -61,21 +73,15 @@ export class Executors {
 
   /** Throws IO when the package is not built. */
   start(count: number): void {
-    const entry = builtEntry();
+    builtEntry();
     living.add(this);
-    for (let n = 0; n < count; n++) this.#spawn(entry, 0);
+    for (let n = 0; n < count; n++) this.#spawn(0);
     this.#started += count;
   }
 
-  #spawn(entry: string, restarts: number): void {
-    const { redisUrl, fleet, config, logLevel, isAlone } = this.#settings;
-    const args = [...EXECUTOR_FLAGS, entry, 'worker', '--fleet', fleet, '--log-level', logLevel];
-    if (config !== undefined) args.push('--config', config);
+  #spawn(restarts: number): void {
     const started = Date.now();
-    const child = spawn(process.execPath, args, {
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      env: { ...process.env, [CHILD_REDIS]: redisUrl, ...(isAlone ? { [CHILD_UNSERVED]: 'error' } : {}) },
-    });
+    const child = spawnWorker(this.#settings);
     this.#children.add(child);
     let ended = false;
     const onEnd = (reason: string) => {
@@ -88,7 +94,7 @@ export class Executors {
       this.#log.warn({ pid: child.pid, reason, delay }, 'a worker process has ended; starting another');
       const timer = setTimeout(() => {
         this.#timers.delete(timer);
-        this.#spawn(entry, row);
+        this.#spawn(row);
       }, delay);
       this.#timers.add(timer);
     };

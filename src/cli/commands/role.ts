@@ -7,13 +7,14 @@ import { startSweeper } from '../../../workers/sweeper.js';
 import { errorLogger, type FleetEngine, openFleet } from '../../compose.js';
 import { SluiceError } from '../../core/problem.js';
 import type { RoleName } from '../../ports/store.js';
+import { CHILD_WAITS, END_AT_ONCE, tellParent } from '../child-messages.js';
 import { CHILD_REDIS, CHILD_UNSERVED } from '../child-redis.js';
-import { END_AT_ONCE } from '../executors.js';
 import { checkLogLevel, createLog } from '../log.js';
 import { type FleetOptions, ProblemList, wholeNumber } from '../options.js';
 import { print, say } from '../output.js';
 import { loadSettings, requireRedis } from '../redis.js';
 import { type GivenSink, sinkProblems, sinksOfBoth, stdoutProblems } from '../sink-problem.js';
+import { idleEnd, startWhenTold } from '../waiting-worker.js';
 
 /** Opens a reader for each sink, from the oldest event that is kept when it is new. */
 export async function startSinks(engine: FleetEngine, sinks: readonly GivenSink[]): Promise<Role> {
@@ -62,6 +63,8 @@ export async function runRole(
       'A dispatcher needs a sink: --sink KIND=TARGET, or sinks: in the settings.',
     );
   const place = await requireRedis(config);
+  const waits = role === 'worker' && process.env[CHILD_WAITS] === '1';
+  delete process.env[CHILD_WAITS];
   delete process.env[CHILD_REDIS];
   delete process.env[CHILD_UNSERVED];
   if (place.isPrivate) say(`sluice: joining ${place.shown}`);
@@ -71,9 +74,11 @@ export async function runRole(
   });
   const engine = await openFleet(config, place.url, await createLog(level));
   try {
-    const running = await start(role, engine, sinks);
+    const running = waits ? await startWhenTold(engine, told) : await start(role, engine, sinks);
+    if (running === undefined) return 0;
+    tellParent({ state: 'up', id: running.id });
     if (options.json) await print(`${JSON.stringify({ role, id: running.id, fleet: config.fleet })}\n`);
-    await told;
+    await Promise.race([told, idleEnd(running)]);
     await running.stop();
   } finally {
     await engine.close();

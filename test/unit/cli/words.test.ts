@@ -5,10 +5,10 @@ import { LineFilter, progressLine } from '../../../src/cli/evaluate/progress.js'
 import { resumeCommand } from '../../../src/cli/evaluate/resume.js';
 import { isOfBatch } from '../../../src/cli/evaluate/sinks.js';
 import { batchDocument, verdictOf } from '../../../src/cli/evaluate/verdict.js';
-import { restartDelay } from '../../../src/cli/executors.js';
 import { failureDocument, failureLines } from '../../../src/cli/failure.js';
 import { sentenceOf } from '../../../src/cli/log.js';
 import { createProgram } from '../../../src/cli/program.js';
+import { restartDelay } from '../../../src/core/autoscale/crashes.js';
 import type { BatchRecord } from '../../../src/core/batch.js';
 import { makeEvent } from '../../../src/core/events.js';
 import { SluiceError } from '../../../src/core/problem.js';
