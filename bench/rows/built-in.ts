@@ -7,6 +7,7 @@ import { latency } from './latency.js';
 import { promptfoo } from './promptfoo.js';
 import { sandbox } from './sandbox.js';
 import { sinks } from './sinks.js';
+import { waiting } from './waiting.js';
 
 /** All rows, in the order in which they are measured. */
 export const ROWS: readonly Row[] = [
@@ -17,6 +18,7 @@ export const ROWS: readonly Row[] = [
   graphile,
   latency,
   inline,
+  waiting,
   sinks,
   sandbox,
 ];
