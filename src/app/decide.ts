@@ -2,9 +2,10 @@ import { ulid } from 'ulid';
 import type { Decision } from '../core/decision.js';
 import { sha256 } from '../core/digest.js';
 import { decisionEvents, type EventOptions } from '../core/evaluation-events.js';
+import { isPlainObject } from '../core/json.js';
 import type { Chunk, ManifestEntry } from '../core/manifest.js';
 import type { CheckResult } from '../core/result.js';
-import { type ChunkResults, packRows, TextTable } from '../core/results-codec.js';
+import { type ChunkResults, packRows, type RecordedResults, TextTable } from '../core/results-codec.js';
 import { materialize } from '../core/scenario/materialize.js';
 import type { Scenario } from '../core/scenario/model.js';
 import { judge } from '../core/scoring.js';
@@ -48,6 +49,40 @@ interface Judged {
   results: CheckResult[];
 }
 
+function packed(judged: readonly Judged[]): string {
+  const table = new TextTable();
+  const rows = Object.fromEntries(
+    judged.map(({ results }, position) => [position, packRows(table, results)]),
+  );
+  return JSON.stringify({ texts: table.texts, rows } satisfies ChunkResults);
+}
+
+/**
+ * What one pack recorded, when that is all there is and settling changed nothing: most chunks are like that, and
+ * need not be written, nor sent, once more.
+ */
+function asRecorded(
+  recorded: readonly RecordedResults[],
+  found: ReadonlyMap<number, readonly unknown[]>,
+  judged: readonly Judged[],
+): RecordedResults['stored'] {
+  const [only] = recorded;
+  if (recorded.length !== 1 || !isPlainObject(only) || only.stored === undefined) return undefined;
+  const { evaluations } = only;
+  if (!Array.isArray(evaluations) || evaluations.length !== judged.length) return undefined;
+  const isWhole = judged.every(({ results }, i) => {
+    const share = evaluations[i];
+    const raw = found.get(i);
+    return (
+      share?.position === i &&
+      share.firstCheck === 0 &&
+      raw?.length === results.length &&
+      results.every((result, check) => result === raw[check])
+    );
+  });
+  return isWhole ? only.stored : undefined;
+}
+
 /** Decides chunks: reads what was recorded, computes the gates, writes decision and events in one step. */
 export class Aggregator {
   readonly #deps: AggregatorDeps;
@@ -75,15 +110,13 @@ export class Aggregator {
       const scenario = scenarios.get(entry.scenario) ?? lost(entry);
       return { entry, scenario, results: this.#settle(chunk, scenario, found.get(position) ?? []) };
     });
-    const table = new TextTable();
-    const rows = Object.fromEntries(
-      judged.map(({ results }, position) => [position, packRows(table, results)]),
-    );
-    const staged = JSON.stringify({ texts: table.texts, rows } satisfies ChunkResults);
+    const whole = asRecorded(recorded, found, judged);
+    const staged = whole?.json ?? packed(judged);
     const digest = sha256(staged);
     const decisions = judged.map((one, position) => this.#decideOne(chunk, position, one, digest, now));
     const retention = chunk.single?.retentionMs ?? (await this.#retention(chunk.batch)) ?? 0;
-    const answer = await store.evaluations.commit(chunk, ulid(now), staged, decisions, now, retention);
+    const [stage, results] = whole === undefined ? [ulid(now), staged] : [whole.stage, null];
+    const answer = await store.evaluations.commit(chunk, stage, results, decisions, now, retention);
     await settleBatch(store, clock, fleet, answer.batch);
   }
 

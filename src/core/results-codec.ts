@@ -21,6 +21,12 @@ export interface PackResults {
   evaluations: { position: number; firstCheck: number; rows: PackedRows }[];
 }
 
+/** What a pack brought back, as it is stored. */
+export interface RecordedResults extends PackResults {
+  /** Where it is stored by itself, so that it may stand as the chunk's results as it is. */
+  readonly stored?: { readonly stage: string; readonly json: string };
+}
+
 /** All results of a chunk, as they are stored with its decisions: rows by the evaluation's position. */
 export interface ChunkResults {
   texts: readonly string[];
@@ -81,9 +87,12 @@ export function unpackRows(texts: unknown, rows: unknown): (CheckResult | unknow
   });
 }
 
-/** Reads stored results; what is none has no rows. */
+/** Reads stored results, a chunk's or those of one pack that brought all of them; what is none has no rows. */
 export function parseChunkResults(json: string): ChunkResults {
   const parsed: unknown = JSON.parse(json);
-  if (!isPlainObject(parsed) || !isPlainObject(parsed.rows)) return { texts: [], rows: {} };
-  return parsed as unknown as ChunkResults;
+  if (!isPlainObject(parsed)) return { texts: [], rows: {} };
+  if (isPlainObject(parsed.rows)) return parsed as unknown as ChunkResults;
+  if (!Array.isArray(parsed.evaluations)) return { texts: [], rows: {} };
+  const { texts, evaluations } = parsed as unknown as PackResults;
+  return { texts, rows: Object.fromEntries(evaluations.map(({ position, rows }) => [position, rows])) };
 }

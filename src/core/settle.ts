@@ -84,6 +84,27 @@ export function normalizeReturn(value: unknown): Verdict {
   };
 }
 
+const SKIPPED = 'skipped: gateway rules apply only to runs that came in through the gateway (--from gateway)';
+
+/** The result of a rule that does not apply to the run. */
+export function skippedResult(): CheckResult {
+  return { outcome: 'skipped', message: SKIPPED, data: {}, ...NOTHING_RAN };
+}
+
+/** What came for a rule that does not apply, when it says just that. */
+function asSkipped(raw: unknown): CheckResult {
+  const came = parsedResult(raw);
+  const isSame =
+    came?.outcome === 'skipped' &&
+    came.message === SKIPPED &&
+    came.tries === 0 &&
+    came.duration_ms === 0 &&
+    came.worker === null &&
+    came.read_only === NOTHING_RAN.read_only &&
+    Object.keys(came.data).length === 0;
+  return isSame ? came : skippedResult();
+}
+
 /** The result of a check that brought nothing back: an error, never a pass (DESIGN 5.4). */
 export function missingResult(): CheckResult {
   const message = 'no result: the check brought nothing back before the decision';
@@ -146,8 +167,6 @@ export function settleResults(
       const enforced = counts && options.requireEnforced === true;
       return settleOne(came[position], { strict: options.strict, enforced });
     }
-    const message =
-      'skipped: gateway rules apply only to runs that came in through the gateway (--from gateway)';
-    return { outcome: 'skipped', message, data: {}, ...NOTHING_RAN };
+    return asSkipped(came[position]);
   });
 }

@@ -229,7 +229,7 @@ describe.each(adapters)('the store on $name', ({ open }) => {
       await accept(chunk);
       const packs = [packOf(1, 0, [checkResult('pass')]), packOf(0, 0, [checkResult('fail'), undefined])];
       for (const pack of packs) expect(await store.evaluations.record('c-0', pack)).toBe('stored');
-      expect(await store.evaluations.recorded('c-0')).toEqual(packs);
+      expect(await store.evaluations.recorded('c-0')).toMatchObject(packs);
       await commit(chunk, 's', [decisionOf(chunk, 0, 'passed')]);
       expect(await store.evaluations.record('c-0', packs[0] as never)).toBe('stored');
       await commit(chunk, 's', [decisionOf(chunk, 1, 'passed')]);

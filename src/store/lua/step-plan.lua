@@ -65,7 +65,7 @@ end
 if decided ~= '' then
   redis.call('HSET', dkey, 'd0', ARGV[6], 's0', stage, 'left', 0)
   redis.call('ZREM', p .. 'open', decided)
-  redis.call('UNLINK', p .. 'res:' .. decided)
+  forget_recorded(p, decided, stage)
   if stage ~= '' then keep_results() end
 end
 if accepted ~= '' then

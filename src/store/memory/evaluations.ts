@@ -17,19 +17,20 @@ import type { MemoryState } from './state.js';
 class Recorded implements RecordedResults {
   readonly texts: readonly string[];
   readonly evaluations: PackResults['evaluations'];
-  readonly stored: { readonly stage: string; readonly json: string };
+  readonly #results: PackResults;
+  readonly #stage: string;
+  #stored: RecordedResults['stored'];
 
   constructor(results: PackResults, stage: string) {
     this.texts = results.texts;
     this.evaluations = results.evaluations;
-    let json: string | undefined;
-    this.stored = {
-      stage,
-      get json() {
-        json ??= JSON.stringify(results);
-        return json;
-      },
-    };
+    this.#results = results;
+    this.#stage = stage;
+  }
+
+  get stored(): RecordedResults['stored'] {
+    this.#stored ??= { stage: this.#stage, json: JSON.stringify(this.#results) };
+    return this.#stored;
   }
 }
 
