@@ -103,7 +103,10 @@ function assertNames(readers: readonly SinkReader[]): void {
   );
 }
 
-function deliverDeps({ store, clock, config, log }: Engine, onError: (error: Error) => void): DeliverDeps {
+function deliverDeps(
+  { store, clock, config, log, metrics, tracer }: Engine,
+  onError: (error: Error) => void,
+): DeliverDeps {
   const onState = ({ name, kind, target, state, reason, nextTry }: SinkState) => {
     const about = { sink: name, kind, target, reason, next_try: nextTry };
     if (state === 'delivering') log.info({ sink: name, kind, target }, 'sink is back');
@@ -111,7 +114,17 @@ function deliverDeps({ store, clock, config, log }: Engine, onError: (error: Err
     else log.warn(about, 'sink is gone and is disabled until it is enabled; its events wait');
   };
   const { outbox, letters, sinks } = store;
-  return { outbox, letters, sinks, clock, fleet: config.fleet, onState, onError };
+  return {
+    outbox,
+    letters,
+    sinks,
+    clock,
+    fleet: config.fleet,
+    onState,
+    onError,
+    meter: metrics?.recorder,
+    tracer,
+  };
 }
 
 /** Starts a dispatcher: brings the outbox to these sinks. Readers must be open. Throws USAGE for two of one name. */

@@ -2,13 +2,15 @@ import type { SinkDelivery } from '../ports/delivery.js';
 import { claimForDelivery } from './delivery/claim.js';
 import { Delivering } from './delivery/delivering.js';
 import { SinkGate } from './delivery/gate.js';
+import { observedReader } from './delivery/observed-sink.js';
 import type { DeliverDeps, SinkReader } from './delivery/reader.js';
 import { redeliver } from './delivery/redeliver.js';
 
 export type { DeliverDeps, SinkReader } from './delivery/reader.js';
 
 /** The steps that bring a fleet's outbox to one sink. */
-export function deliveryTo(deps: DeliverDeps, reader: SinkReader): SinkDelivery {
+export function deliveryTo(deps: DeliverDeps, given: SinkReader): SinkDelivery {
+  const reader = observedReader(deps, given);
   const gate = new SinkGate(deps, reader);
   const delivering = new Delivering(deps, reader, gate);
   return {

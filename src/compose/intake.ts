@@ -44,11 +44,11 @@ export function evaluationsOf(engine: IntakeParts, references = referencesOf(eng
 
 /** Commands from buses and over HTTP, for an engine's fleet. */
 export function intakeOf(
-  engine: IntakeParts & Pick<Engine, 'log'>,
+  engine: IntakeParts & Pick<Engine, 'log' | 'metrics' | 'tracer'>,
   references = referencesOf(engine),
   options: Pick<IntakeDeps, 'refusedTries'> = {},
 ): Intake {
-  const { store, clock, config, log } = engine;
+  const { store, clock, config, log, metrics, tracer } = engine;
   return new Intake({
     store,
     clock,
@@ -58,6 +58,8 @@ export function intakeOf(
     references,
     maxBytes: config.intake.max_message,
     ...options,
+    meter: metrics?.recorder,
+    tracer,
     onSetAside({ endpoint, id, type, code, reason }) {
       log.warn({ source: endpoint, letter: id, type, code }, `a message was set aside: ${reason}`);
     },

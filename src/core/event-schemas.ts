@@ -124,6 +124,8 @@ export interface SluiceEvent<N extends EventName = EventName> {
   correlationid?: string;
   causationid?: string;
   dataref?: string;
+  /** W3C Trace Context, where traces are written. */
+  traceparent?: string;
   data: EventData<N>;
 }
 
@@ -145,6 +147,11 @@ export function eventSchema(name: EventName): z.ZodObject {
     correlationid: z.string().optional().describe('Batch, plan, or what the request said'),
     causationid: z.string().optional().describe('Id of the event or command that led to it'),
     dataref: z.string().optional().describe('Where all of it lies that was left out of `data`'),
+    traceparent: z
+      .string()
+      .regex(/^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/)
+      .optional()
+      .describe('Trace that it came of, as W3C Trace Context writes it; only where traces are written'),
     data: eventData[name],
   });
 }

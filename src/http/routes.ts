@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { type Problem, SluiceError } from '../core/problem.js';
+import type { Tracer } from '../ports/tracer.js';
 import { checkAccept } from './accept.js';
 import type { Gate } from './auth.js';
 import { takeJson } from './json-body.js';
@@ -19,6 +20,8 @@ export interface RouteSettings {
   /** Bytes of a body that is not an upload. */
   bodyLimit: number;
   draining: AbortSignal;
+  /** Goes on with the traces that requests bring. */
+  tracer?: Tracer | undefined;
 }
 
 const callers = new WeakMap<FastifyRequest, Caller>();
@@ -95,6 +98,7 @@ function addRoute(app: FastifyInstance, operation: Operation, settings: RouteSet
   const isUpload = operation.body?.long === true;
   app.route({
     method: operation.method,
+    config: { operation: operation.id },
     url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
     exposeHeadRoute: operation.method === 'GET' && !isStream(operation),
     bodyLimit: settings.bodyLimit,
@@ -111,7 +115,12 @@ function addRoute(app: FastifyInstance, operation: Operation, settings: RouteSet
         reply,
         signal: signalOf(reply, settings.draining),
       };
-      const work = operation.run(call);
+      const { traceparent } = request.headers;
+      const { tracer } = settings;
+      const work =
+        tracer === undefined || typeof traceparent !== 'string'
+          ? operation.run(call)
+          : tracer.within(traceparent, () => operation.run(call));
       const isLong = () => isUpload || reply.sent;
       // What is read as it comes takes the time of its body as well.
       const longest = isRaw(operation) ? LONGEST_BODY_MS + LONGEST_RUN_MS : LONGEST_RUN_MS;

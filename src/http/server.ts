@@ -103,6 +103,8 @@ function addHooks(app: FastifyInstance, { engine, draining }: HttpDeps, isTls: b
   app.addHook('onResponse', async (request, reply) => {
     endUnread(request);
     const { method, id, ip } = request;
+    const { operation } = request.routeOptions.config as { operation?: string };
+    engine.metrics?.recorder.request(operation, reply.statusCode);
     const [path] = request.url.split('?');
     const ms = Math.round(reply.elapsedTime);
     log.debug(
@@ -219,13 +221,18 @@ export async function createServer(deps: HttpDeps, settings: HttpSettings): Prom
       : fastify({ ...options, https: { ...timing, ...tls } } as FastifyServerOptions)
   ) as FastifyInstance;
   app.server.on('checkExpectation', refuseExpectation);
-  const operations = createOperations(deps);
+  const { public: isOpen } = deps.engine.config.metrics;
+  const operations = createOperations(deps).map((each) =>
+    isOpen && each.id === 'getMetrics' ? { ...each, role: null } : each,
+  );
   addHooks(app, deps, tls !== undefined);
   endUnused(app, tls !== undefined);
   addFailures(app, deps, operations);
   await addSafety(app, settings, tls !== undefined);
   const tokens = new Tokens({ tokens: deps.engine.store.tokens, clock: deps.engine.clock });
   const gate = createGate(app, tokens, settings.rate);
-  await addRoutes(app, operations, { gate, bodyLimit: settings.body_limit, draining: deps.draining });
+  const { draining, engine } = deps;
+  const { body_limit: bodyLimit } = settings;
+  await addRoutes(app, operations, { gate, bodyLimit, draining, tracer: engine.tracer });
   return app;
 }

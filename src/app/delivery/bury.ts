@@ -17,7 +17,7 @@ export interface GivenUp {
 
 /** Sets entries aside as dead letters, so that they hold up nothing behind them. No notice follows a notice. */
 export async function bury(
-  { letters, outbox, clock, fleet }: DeliverDeps,
+  { letters, outbox, clock, fleet, meter }: DeliverDeps,
   reader: SinkReader,
   given: readonly GivenUp[],
 ): Promise<void> {
@@ -43,6 +43,8 @@ export async function bury(
       return letters.put(letter, notice);
     }),
   );
+  const { name, describe } = reader;
+  meter?.deliveries({ name, kind: describe.kind }, { delivered: 0, retried: 0, dead: given.length });
   await outbox.letGo(
     reader.name,
     given.map(({ entry }) => entry.position),

@@ -145,6 +145,12 @@ export class Delivering {
       }
     }
     for (const position of arrived) pass.left.delete(position);
+    const { name, describe } = this.#reader;
+    const retried = part.length - arrived.length - given.length;
+    this.#deps.meter?.deliveries(
+      { name, kind: describe.kind },
+      { delivered: arrived.length, retried, dead: 0 },
+    );
     await this.#deps.outbox.letGo(this.#reader.name, arrived);
     await bury(this.#deps, this.#reader, given);
     for (const { entry } of given) pass.left.delete(entry.position);

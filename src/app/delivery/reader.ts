@@ -2,8 +2,10 @@ import type { OutboxEvent } from '../../core/events.js';
 import { redact } from '../../core/redact.js';
 import type { Clock } from '../../ports/clock.js';
 import type { DeadLetterStore, SinkState, SinkStateStore } from '../../ports/dead-letters.js';
+import type { Meter } from '../../ports/meter.js';
 import type { Sink } from '../../ports/sink.js';
 import type { Outbox } from '../../ports/store.js';
+import type { Tracer } from '../../ports/tracer.js';
 
 /** A sink as a reader of the outbox. */
 export interface SinkReader {
@@ -42,6 +44,8 @@ export interface DeliverDeps {
   onState?: (state: SinkState) => void;
   /** Hears of trouble with keeping states. */
   onError?: (error: Error) => void;
+  meter?: Meter | undefined;
+  tracer?: Tracer | undefined;
   /** In [0, 1); default: Math.random. */
   random?: () => number;
 }

@@ -16,7 +16,7 @@ export async function redeliver(
   signal: AbortSignal,
   pace: Pace,
 ): Promise<boolean> {
-  const { letters, clock } = deps;
+  const { letters, clock, meter } = deps;
   const found = await letters.get('out', reader.name, ids);
   if (found.length === 0) return true;
   const putBack = (
@@ -39,6 +39,9 @@ export async function redeliver(
     if (sign !== undefined) turn.sign(sign);
     const arrived = found.filter(({ id }) => !failures.has(id)).map(({ id }) => id);
     await letters.remove('out', reader.name, arrived);
+    const { name, describe } = reader;
+    const dead = found.length - arrived.length;
+    meter?.deliveries({ name, kind: describe.kind }, { delivered: arrived.length, retried: 0, dead });
     await Promise.all(
       found.map((letter) => {
         const failure = failures.get(letter.id);

@@ -7,9 +7,11 @@ import { SluiceError } from '../../core/problem.js';
 import { redact } from '../../core/redact.js';
 import type { Clock } from '../../ports/clock.js';
 import type { DeadLetter } from '../../ports/dead-letters.js';
+import type { Meter } from '../../ports/meter.js';
 import type { ReferenceReader } from '../../ports/references.js';
 import type { IncomingMessage, Taken } from '../../ports/source.js';
 import type { Store } from '../../ports/store.js';
+import type { Tracer } from '../../ports/tracer.js';
 import { reasonOf } from '../outage.js';
 import type { PlanService } from '../plan/service.js';
 import type { EvaluationIntake } from './evaluations.js';
@@ -49,6 +51,10 @@ export interface IntakeDeps {
   refusedTries?: number;
   /** Told of each message or event that is set aside. */
   onSetAside?(letter: DeadLetter): void;
+  /** Counts what becomes of commands. */
+  meter?: Meter | undefined;
+  /** Goes on with the traces that commands bring. */
+  tracer?: Tracer | undefined;
   /** Told of errors that were not expected. */
   onError?(error: Error): void;
 }
@@ -90,7 +96,7 @@ export class Intake {
    * taken now (UNAVAILABLE, and what Redis says).
    */
   async take(command: Command, actor: string): Promise<CommandOutcome> {
-    const { evaluations, plans, references } = this.#deps;
+    const { evaluations, plans, references, meter } = this.#deps;
     const { id, type } = command;
     if (command.name === 'evaluation.requested') {
       const { data, source: origin, correlation } = command;
@@ -106,11 +112,13 @@ export class Intake {
         ...(data.strict === undefined ? {} : { strict: data.strict }),
         ...(data.from === undefined ? {} : { from: data.from }),
       });
+      meter?.command(answer.repeated ? 'duplicate' : 'accepted');
       return { id, type, outcome: answer.repeated ? 'repeated' : 'accepted', evaluation: answer.evaluation };
     }
     const { plan, repeated } = await plans.run(await planRequestOf(command, actor, references));
     const { id: name, phase, revision } = plan;
     const outcome = repeated ? 'repeated' : 'accepted';
+    meter?.command(repeated ? 'duplicate' : 'accepted');
     return { id, type, outcome, plan: { id: name, phase, revision } };
   }
 
@@ -226,7 +234,13 @@ export class Intake {
       return undefined;
     }
     const { command, actor } = read;
-    const work = () => this.take(command, actor);
+    const { traceparent } = event.extensions;
+    const { tracer } = this.#deps;
+    const taking = () => this.take(command, actor);
+    const work =
+      tracer === undefined || typeof traceparent !== 'string'
+        ? taking
+        : () => tracer.within(traceparent, taking);
     try {
       if (command.name === 'evaluation.requested') await work();
       else await this.#turns.take(planIdOf(command), commandIdOf(command), work);
@@ -242,17 +256,20 @@ export class Intake {
   }
 
   async #setAside(source: SourceIdentity, part: Part, refusal: Refusal, key: string): Promise<void> {
-    const { store, clock, fleet, maxBytes, onSetAside } = this.#deps;
+    const { store, clock, fleet, maxBytes, onSetAside, meter } = this.#deps;
     const tries = (this.#tries.get(key) ?? 0) + 1;
     const deps = { letters: store.letters, clock, fleet, maxBytes };
     const letter = await setAside(deps, source, part, refusal, tries);
-    if (letter !== undefined) onSetAside?.(letter);
+    if (letter === undefined) return;
+    meter?.command('refused');
+    onSetAside?.(letter);
   }
 
   /** Waits grow with each try of the same message. */
   #later(key: string, error: unknown): Taken {
     const tries = this.#tries.get(key) ?? 0;
     this.#tries.set(key, tries + 1);
+    this.#deps.meter?.command('later');
     const afterMs = Math.min(FIRST_WAIT_MS * 2 ** tries, LONGEST_WAIT_MS);
     const reason = error instanceof Error ? reasonOf(error) : String(error);
     return { kind: 'later', afterMs, reason: clipped(redact(reason), MOST_REASON) };

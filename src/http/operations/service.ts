@@ -4,6 +4,7 @@ import type { HttpDeps } from '../deps.js';
 import { openApi } from '../openapi.js';
 import { type Operation, operation } from '../operation.js';
 import { within } from '../within.js';
+import { metricsOperation } from './metrics.js';
 
 /** Milliseconds in which Redis must answer. */
 const READY_MS = 2000;
@@ -66,6 +67,7 @@ export function serviceOperations(deps: HttpDeps, all: () => readonly Operation[
         return { status: body.status === 'ready' ? 200 : 503, body };
       },
     }),
+    metricsOperation(deps),
     operation({
       id: 'getOpenApi',
       method: 'GET',
