@@ -67,13 +67,13 @@ export class EvaluationReader {
   }
 
   /**
-   * What is decided, as it is decided, until the batch is complete or the signal aborts. `onWait`
-   * is called whenever nothing came for a while.
+   * What is decided, as it is decided, until the batch is complete or the signal aborts. `onWait` is called
+   * whenever nothing came for a while, `onRead` when all up to a cursor of the batch's log was taken.
    */
   async *inDecisionOrder(
     batch: string,
     signal: AbortSignal,
-    onWait?: () => Promise<void>,
+    hooks: { onWait?(): Promise<void>; onRead?(cursor: string): void } = {},
   ): AsyncGenerator<DecidedEntry> {
     const { batches } = this.#store;
     let cursor = '';
@@ -81,14 +81,16 @@ export class EvaluationReader {
       const page = await batches.decidedSince(batch, cursor, 0);
       cursor = page.cursor;
       yield* page.entries;
+      hooks.onRead?.(cursor);
       if (page.entries.length > 0) continue;
       const state = (await batches.batch(batch))?.state;
       const waited = await batches.decidedSince(batch, cursor, state === 'open' ? 500 : 0);
       cursor = waited.cursor;
       yield* waited.entries;
+      hooks.onRead?.(cursor);
       if (waited.entries.length > 0) continue;
       if (state !== 'open') return;
-      await onWait?.();
+      await hooks.onWait?.();
     }
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../ports/clock.js';
 import type { RetentionRules } from '../ports/retention.js';
 import type { Store } from '../ports/store.js';
@@ -7,6 +8,8 @@ const STEPS = 200;
 /** Milliseconds for which a follower's hold stands, and between renewals. */
 const HOLD_MS = 60_000;
 const RENEW_MS = 15_000;
+/** Milliseconds that letting go may take. */
+const END_MS = 1000;
 
 /** Takes away what is kept no longer, step by step; the next sweep goes on. Returns how many evaluations went. */
 export async function forgetBatches(
@@ -77,6 +80,7 @@ export class BatchHold {
   /** Lets go; when that fails, the hold ends by itself. */
   async end(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#store.retention.unfollow(this.#batch, this.#follower).catch(() => {});
+    const gone = this.#store.retention.unfollow(this.#batch, this.#follower).catch(() => {});
+    await Promise.race([gone, delay(END_MS, undefined, { ref: false })]);
   }
 }

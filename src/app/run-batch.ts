@@ -17,6 +17,8 @@ export interface RunBatchDeps {
 export interface RunBatchHooks {
   /** Called for what is decided, in the order in which it is decided. */
   onDecided?(entry: DecidedEntry): Promise<void>;
+  /** Called when all that was decided up to this cursor of the batch's log has been handed on. */
+  onRead?(cursor: string): void;
   /** Called when nothing was decided for half a second. */
   onWait?(): Promise<void>;
 }
@@ -72,7 +74,7 @@ async function submitAll(
 
 async function follow(store: Store, batch: string, signal: AbortSignal, hooks: RunBatchHooks): Promise<void> {
   const reader = new EvaluationReader(store);
-  for await (const entry of reader.inDecisionOrder(batch, signal, hooks.onWait?.bind(hooks))) {
+  for await (const entry of reader.inDecisionOrder(batch, signal, hooks)) {
     await hooks.onDecided?.(entry);
   }
 }

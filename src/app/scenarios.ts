@@ -6,12 +6,13 @@ import { parseScenario } from '../core/scenario/load.js';
 import type { Scenario } from '../core/scenario/model.js';
 import type { EvaluationStore } from '../ports/store.js';
 
-const KEPT = 200;
+/** Characters of scenarios that are kept parsed; one that is longer is kept alone. */
+const KEPT = 32 * 1024 * 1024;
 
 /** Scenarios by digest, read from the store once and kept: what a digest names never changes. */
 export class ScenarioCache {
   readonly #store: Pick<EvaluationStore, 'blobs'>;
-  readonly #kept = new LRUCache<string, Scenario>({ max: KEPT });
+  readonly #kept = new LRUCache<string, Scenario>({ maxSize: KEPT });
 
   constructor(store: Pick<EvaluationStore, 'blobs'>) {
     this.#store = store;
@@ -19,14 +20,23 @@ export class ScenarioCache {
 
   /** Those that are still stored, by digest; what is stored but is no such scenario is as good as gone. */
   async get(digests: Iterable<string>): Promise<Map<string, Scenario>> {
-    const wanted = [...new Set(digests)];
-    const missing = wanted.filter((digest) => !this.#kept.has(digest));
-    const contents = await this.#store.blobs(missing);
-    missing.forEach((digest, i) => {
-      const scenario = parsed(contents[i]);
-      if (scenario?.digest === digest) this.#kept.set(digest, scenario);
+    const found = new Map<string, Scenario>();
+    const missing = new Set<string>();
+    for (const digest of digests) {
+      const kept = this.#kept.get(digest);
+      if (kept === undefined) missing.add(digest);
+      else found.set(digest, kept);
+    }
+    const wanted = [...missing];
+    const contents = await this.#store.blobs(wanted);
+    wanted.forEach((digest, i) => {
+      const json = contents[i];
+      const scenario = parsed(json);
+      if (scenario?.digest !== digest) return;
+      found.set(digest, scenario);
+      this.#kept.set(digest, scenario, { size: Math.min(KEPT, json?.length ?? 1) });
     });
-    return new Map(wanted.flatMap((d) => (this.#kept.has(d) ? [[d, this.#kept.get(d) as Scenario]] : [])));
+    return found;
   }
 }
 

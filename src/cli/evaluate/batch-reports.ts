@@ -73,6 +73,11 @@ export class BatchReports {
     return new BatchReports(opened);
   }
 
+  /** Whether some report reads the whole batch once it is over. */
+  get needWhole(): boolean {
+    return this.#reports.some(({ order }) => order === 'input');
+  }
+
   /** Begins the reports that grow while the batch runs. */
   begin(store: Store): void {
     this.#reader = new EvaluationReader(store);

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { ulid } from 'ulid';
 import type { Config } from '../../../config/schema.js';
 import { blobsOf, openingOf } from '../../app/opening.js';
+import { BatchHold } from '../../app/retention.js';
 import { runBatch } from '../../app/run-batch.js';
 import type { SubmitSettings } from '../../app/submit.js';
 import { type Engine, type FleetEngine, openFleet, openInline } from '../../compose.js';
@@ -135,7 +137,7 @@ function submitSettings({ config, settings, runs }: Job, workers: number): Submi
   };
 }
 
-async function judged(job: Job, open: Open, reports: BatchReports): Promise<BatchRecord> {
+async function judged(job: Job, open: Open, reports: BatchReports, hold: BatchHold): Promise<BatchRecord> {
   const { engine, session, decided, progress } = open;
   const retention = job.settings.retentionMs ?? job.config.evaluation.retention;
   const { weight } = job.settings;
@@ -155,6 +157,9 @@ async function judged(job: Job, open: Open, reports: BatchReports): Promise<Batc
         decided.count += entry.positions.length;
         progress.advance(entry.positions.length);
         await reports.add(entry);
+      },
+      onRead(cursor) {
+        if (!reports.needWhole) hold.passed(cursor);
       },
     },
   );
@@ -191,6 +196,7 @@ async function judgeOn(
   });
   let session: FleetSession | undefined;
   let progress: Progress | undefined;
+  let hold: BatchHold | undefined;
   let keepReaders = true;
   try {
     const standing = await engine.store.batches.batch(job.id);
@@ -200,8 +206,9 @@ async function judgeOn(
     const roles = await openRoles(job, engine, place, standing, decided);
     session = roles.session;
     reports.begin(engine.store);
+    hold = await BatchHold.take(engine.store, engine.clock, job.id, ulid());
     const open = { engine, place, sinks, session, workers: roles.workers, progress, decided };
-    const batch = batchDocument(await judged(job, open, reports), engine.kind);
+    const batch = batchDocument(await judged(job, open, reports, hold), engine.kind);
     progress.stop();
     const stopped = session?.stop();
     const undelivered = await sinks.settle(job.signal);
@@ -219,6 +226,7 @@ async function judgeOn(
     throw error;
   } finally {
     progress?.stop();
+    await hold?.end();
     await session?.stop();
     await sinks.close(!keepReaders);
   }

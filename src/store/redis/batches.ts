@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis';
 import type { BatchOpening, BatchRecord, BatchState } from '../../core/batch.js';
 import type { OutboxEvent } from '../../core/events.js';
 import type { BatchStore, Blob, ChunkPlace, DecidedEntry } from '../../ports/store.js';
@@ -129,14 +130,15 @@ export class RedisBatches implements BatchStore {
     cursor: string,
     waitMs: number,
   ): Promise<{ entries: DecidedEntry[]; cursor: string }> {
-    const client = this.#context.waiting(`log:${batch}`);
     const from = cursor === '' ? '0-0' : cursor;
     const log = `${this.#key(batch)}:log`;
-    const reply = (
+    const read = (client: Redis) =>
       waitMs > 0
-        ? await client.xread('COUNT', LOG_PAGE, 'BLOCK', waitMs, 'STREAMS', log, from)
-        : await client.xread('COUNT', LOG_PAGE, 'STREAMS', log, from)
-    ) as StreamReply;
+        ? client.xread('COUNT', LOG_PAGE, 'BLOCK', waitMs, 'STREAMS', log, from)
+        : client.xread('COUNT', LOG_PAGE, 'STREAMS', log, from);
+    // Batches come and go: a connection for each would stay for good.
+    const { client, whileWaiting } = this.#context;
+    const reply = (waitMs > 0 ? await whileWaiting(read) : await read(client)) as StreamReply;
     const found = reply?.[0]?.[1] ?? [];
     const entries: DecidedEntry[] = [];
     for (const [, fields] of found) {

@@ -17,6 +17,7 @@ import { claimShards } from './shards.js';
 import { RedisSinks } from './sinks.js';
 import { RedisTokens } from './tokens.js';
 import { RedisUnserved } from './unserved.js';
+import { WaitingPool } from './waiting.js';
 
 export interface RedisStoreOptions {
   url: string;
@@ -70,6 +71,12 @@ async function openClient({ url, durability, fleet, onRoundTrip }: RedisStoreOpt
 
 function storeOf(client: Redis, scripts: Scripts, options: RedisStoreOptions, shard: number): Store {
   const waiting = new Map<string, Redis>();
+  const open = () => {
+    const own = client.duplicate();
+    own.on('error', () => {});
+    return own;
+  };
+  const pool = new WaitingPool(open);
   const context: RedisContext = {
     client,
     scripts,
@@ -78,12 +85,12 @@ function storeOf(client: Redis, scripts: Scripts, options: RedisStoreOptions, sh
     waiting(purpose) {
       let own = waiting.get(purpose);
       if (own === undefined) {
-        own = client.duplicate();
-        own.on('error', () => {});
+        own = open();
         waiting.set(purpose, own);
       }
       return own;
     },
+    whileWaiting: (run) => pool.run(run),
   };
   const batches = new RedisBatches(context);
   return {
@@ -102,6 +109,7 @@ function storeOf(client: Redis, scripts: Scripts, options: RedisStoreOptions, sh
     durable: true,
     async close() {
       for (const own of waiting.values()) own.disconnect();
+      pool.close();
       client.disconnect();
     },
   };

@@ -114,7 +114,7 @@ export class RedisOutbox implements Outbox {
     waitMs: number,
     reclaimMs: number,
   ): Promise<OutboxEntry[]> {
-    const client = this.#context.waiting(`claim:${reader}`);
+    const { client, whileWaiting } = this.#context;
     const [, reclaimed] = (await client.xautoclaim(
       this.#stream,
       reader,
@@ -125,17 +125,9 @@ export class RedisOutbox implements Outbox {
       count,
     )) as [string, Entry[]];
     if (reclaimed.length > 0) return entriesOf(reclaimed);
-    const reply = (await client.xreadgroup(
-      'GROUP',
-      reader,
-      consumer,
-      'COUNT',
-      count,
-      'BLOCK',
-      Math.max(1, waitMs),
-      'STREAMS',
-      this.#stream,
-      '>',
+    const block = Math.max(1, waitMs);
+    const reply = (await whileWaiting((own) =>
+      own.xreadgroup('GROUP', reader, consumer, 'COUNT', count, 'BLOCK', block, 'STREAMS', this.#stream, '>'),
     )) as StreamReply;
     return entriesOf(reply?.[0]?.[1] ?? []);
   }
@@ -160,8 +152,9 @@ export class RedisOutbox implements Outbox {
       if (leads === 0) return undefined;
       if (entries.length > 0 || waitMs < 1) return entriesOf(entries);
       // A script cannot wait: this does, for an entry behind the last one that there was.
-      const waiting = this.#context.waiting(`claim:${reader}`);
-      await waiting.xread('COUNT', 1, 'BLOCK', waitMs, 'STREAMS', this.#stream, last);
+      await this.#context.whileWaiting((own) =>
+        own.xread('COUNT', 1, 'BLOCK', waitMs, 'STREAMS', this.#stream, last),
+      );
       const again = await take();
       return again[0] === 0 ? undefined : entriesOf(again[1]);
     } catch (error) {
