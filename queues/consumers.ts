@@ -64,14 +64,15 @@ function openWorker(
   return worker;
 }
 
-/** Evaluations that a worker likes to have in hand, however many packs they come in. */
+/**
+ * Evaluations that a worker likes to have in hand, however many packs they come in: small packs wait for
+ * Redis far longer than they run.
+ */
 const IN_HAND = 64;
-/** Packs in hand at the most: small ones wait for Redis far longer than they run. */
-const MOST_IN_HAND = 50;
 
 /** Packs to have in hand when packs hold `evaluations` on average: at least `least`, more when they are small. */
 export function packsInHand(evaluations: number, least: number): number {
-  return Math.max(least, Math.min(MOST_IN_HAND, Math.round(IN_HAND / Math.max(1, evaluations))));
+  return Math.max(least, Math.round(IN_HAND / Math.max(1, evaluations)));
 }
 
 /** Keeps a worker's concurrency in step with the size of the packs that come. */

@@ -12,6 +12,8 @@ const KEPT_BYTES = 32 * 1024 * 1024;
 export class SubjectViews {
   readonly #store: Pick<EvaluationStore, 'blobs'>;
   readonly #kept = new LRUCache<string, SubjectView>({ maxSize: KEPT_BYTES, maxEntrySize: KEPT_BYTES });
+  /** Reads under way: packs of one run that begin side by side share one. */
+  readonly #coming = new Map<string, Promise<Map<string, SubjectView>>>();
 
   constructor(store: Pick<EvaluationStore, 'blobs'>) {
     this.#store = store;
@@ -29,7 +31,31 @@ export class SubjectViews {
       if (kept === undefined) missing.add(digest);
       else views.set(digest, kept);
     }
-    const digests = [...missing];
+    if (missing.size === 0) return views;
+    this.#ask(
+      [...missing].filter((digest) => !this.#coming.has(digest)),
+      keep,
+    );
+    const coming = new Set([...missing].map((digest) => this.#coming.get(digest)));
+    for (const found of await Promise.all(coming)) {
+      for (const digest of missing) {
+        const view = found?.get(digest);
+        if (view !== undefined) views.set(digest, view);
+      }
+    }
+    return views;
+  }
+
+  #ask(digests: readonly string[], keep: boolean): void {
+    if (digests.length === 0) return;
+    const coming = this.#read(digests, keep).finally(() => {
+      for (const digest of digests) this.#coming.delete(digest);
+    });
+    for (const digest of digests) this.#coming.set(digest, coming);
+  }
+
+  async #read(digests: readonly string[], keep: boolean): Promise<Map<string, SubjectView>> {
+    const views = new Map<string, SubjectView>();
     const contents = await this.#store.blobs(digests);
     digests.forEach((digest, i) => {
       const json = contents[i];

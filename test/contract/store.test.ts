@@ -223,6 +223,22 @@ describe.each(adapters)('the store on $name', ({ open }) => {
   });
 
   describe('results and decisions', () => {
+    it('keeps all that packs record side by side, each once, and tells each whether it came in time', async () => {
+      await openBatch();
+      await accept(chunkOf('b', 'c', 2));
+      await accept(chunkOf('b', 'd', 2));
+      const packs = [0, 1, 0, 1].map((position, n) => packOf(position, n, [checkResult('pass')]));
+      const record = (chunk: string) => packs.map((pack) => store.evaluations.record(chunk, pack));
+      const answers = await Promise.all([...record('c-0'), ...record('nobody'), ...record('d-0')]);
+      expect(answers).toEqual([
+        ...Array(4).fill('stored'),
+        ...Array(4).fill('late'),
+        ...Array(4).fill('stored'),
+      ]);
+      expect(await store.evaluations.recorded('c-0')).toMatchObject(packs);
+      expect(await store.evaluations.recorded('d-0')).toMatchObject(packs);
+    });
+
     it('gives back what was recorded in order, and keeps late results apart', async () => {
       await openBatch();
       const chunk = chunkOf('b', 'c', 2);

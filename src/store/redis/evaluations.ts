@@ -17,6 +17,7 @@ import type { RedisBatches } from './batches.js';
 import { type RedisContext, unwrap } from './context.js';
 import { blobArgs, getWhole, PIECE, pageAfter, putNew, putWhole, withPieces } from './pieces.js';
 import { UNSWEPT_MS } from './retention.js';
+import { SideBySide } from './side-by-side.js';
 
 const LATE_KEPT = 10_000;
 /** Characters from which on what a pack brought is stored by itself, and the list of the chunk's only refers to it. */
@@ -40,10 +41,12 @@ function heldBeside(chunk: Chunk, blobs: readonly Blob[]): string[] {
 export class RedisEvaluations implements EvaluationStore {
   readonly #context: RedisContext;
   readonly #batches: RedisBatches;
+  readonly #sideBySide: SideBySide;
 
   constructor(context: RedisContext, batches: RedisBatches) {
     this.#context = context;
     this.#batches = batches;
+    this.#sideBySide = new SideBySide(context, LATE_KEPT);
   }
 
   #key(kind: string, id: string): string {
@@ -140,6 +143,7 @@ export class RedisEvaluations implements EvaluationStore {
     const pieces = resultPieces(results, PIECE);
     const [only = ''] = pieces;
     if (pieces.length === 1 && only.length >= BY_ITSELF) return this.#recordByItself(chunk, only);
+    if (pieces.length === 1) return this.#sideBySide.record(chunk, only);
     let stored: unknown = 1;
     for (const json of pieces) stored = await scripts.record(prefix, chunk, LATE_KEPT, json);
     return stored === 1 ? 'stored' : 'late';

@@ -5,6 +5,7 @@ const NAMES = [
   'accept',
   'commit',
   'record',
+  'record-packs',
   'raise',
   'open-batch',
   'seal-batch',
