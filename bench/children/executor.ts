@@ -1,7 +1,6 @@
 import { type OpenedRunners, openFleet, openRunners } from '../../src/compose.js';
 import type { ToolRunner } from '../../src/ports/runner.js';
 import { startExecutor } from '../../workers/executor.js';
-import type { Role } from '../../workers/lifecycle.js';
 import { configOf, type FleetPlace, log } from '../harness/fleet.js';
 import { runChild } from '../harness/in-child.js';
 import type { ExecutorOrders } from '../harness/waiting-checks.js';
@@ -27,18 +26,14 @@ function withElsewhere(opened: OpenedRunners, ms: number): OpenedRunners {
   return { ...opened, tools: { ...opened.tools, runners } };
 }
 
-/** Takes checks from the beginning, or, when it is told to hold, as soon as it is asked the first time. */
-await runChild<FleetPlace & ExecutorOrders>(async ({ url, settings, hold, callMs }) => {
+await runChild<FleetPlace & ExecutorOrders>(async ({ url, settings, callMs }) => {
   const engine = await openFleet(configOf(settings), url, log);
   const runners = callMs === undefined ? undefined : withElsewhere(await openRunners(engine.config), callMs);
-  let role: Role | undefined = hold === true ? undefined : await startExecutor(engine, runners);
+  const role = await startExecutor(engine, runners);
   return {
-    async answer() {
-      role ??= await startExecutor(engine, runners);
-      return process.cpuUsage();
-    },
+    answer: () => process.cpuUsage(),
     async stop() {
-      await role?.stop();
+      await role.stop();
       await engine.close();
     },
   };

@@ -1,3 +1,6 @@
+import { Queue } from 'bullmq';
+import { QUEUES, queuePrefix } from '../../queues/names.js';
+import { connect } from '../../queues/redis.js';
 import type { PlanService } from '../../src/app/plan/service.js';
 import { plansOf, registryOf } from '../../src/compose.js';
 import { eventsAfter, Faults } from './exact.js';
@@ -5,8 +8,6 @@ import type { BenchFleet } from './fleet.js';
 
 /** What an executor of the bench is told besides its fleet. */
 export interface ExecutorOrders {
-  /** It takes nothing until it is asked. */
-  hold?: boolean;
   /** Milliseconds that a call of an MCP server takes; absent: the servers of the settings are called. */
   callMs?: number;
 }
@@ -48,14 +49,31 @@ export class WaitingChecks {
     return new WaitingChecks(fleet, checks);
   }
 
-  /** Submits plans, which wait for executors. */
-  async submit(names: readonly string[]): Promise<void> {
+  async #submit(names: readonly string[]): Promise<void> {
     for (const plan of names)
       await this.#plans.run({ type: 'submit', plan, actor: ACTOR, snapshots: { [RESOURCE]: { plan } } });
   }
 
-  /** Resolves when every plan has its verdict. */
-  async decided(names: readonly string[]): Promise<void> {
+  /**
+   * Submits plans while the queue is held, so that nothing but the checks takes the machine's time after
+   * that; milliseconds from its release to the last verdict.
+   */
+  async judge(names: readonly string[]): Promise<number> {
+    const { redisUrl, config } = this.#fleet.engine;
+    const connection = connect(redisUrl);
+    const queue = new Queue(QUEUES.runner, { connection, prefix: queuePrefix(config.fleet) });
+    await queue.pause();
+    await this.#submit(names);
+    const started = performance.now();
+    await queue.resume();
+    await this.#decided(names);
+    const ms = performance.now() - started;
+    await queue.close();
+    connection.disconnect();
+    return ms;
+  }
+
+  async #decided(names: readonly string[]): Promise<void> {
     const left = new Set(names);
     const { outbox } = this.#fleet.engine.store;
     for (let cursor = ''; left.size > 0; ) {

@@ -18,23 +18,21 @@ const settings = {
   mcp_servers: { [SERVER]: { url: 'http://127.0.0.1:9/mcp' } },
 };
 
-/** Checks a second by so many worker processes, from when they may begin to the last verdict. */
+/** Checks a second by so many worker processes that are warm. */
 async function measureWith(place: Place, redis: BenchRedis, workers: number, plans: number) {
   await redis.clear();
   const fleet = await startFleet(place, redis.url, 'bench', { settings, executors: 0, aggregator: 'apart' });
   const checks = await WaitingChecks.attach(fleet, CHECKS);
   const children: Child[] = await Promise.all(
     Array.from({ length: workers }, () =>
-      place.child('executor', { ...fleet.place, hold: true, callMs: CALL_MS }, { flags: EXECUTOR_FLAGS }),
+      place.child('executor', { ...fleet.place, callMs: CALL_MS }, { flags: EXECUTOR_FLAGS }),
     ),
   );
   const names = Array.from({ length: plans }, (_, n) => `plan-${n}`);
-  await checks.submit(names);
-  const started = performance.now();
-  await Promise.all(children.map((child) => child.ask()));
-  await checks.decided(names);
-  const ms = performance.now() - started;
-  const faults = await checks.faults(names);
+  const warm = Array.from({ length: workers }, (_, n) => `warm-${n}`);
+  await checks.judge(warm);
+  const ms = await checks.judge(names);
+  const faults = await checks.faults([...warm, ...names]);
   await Promise.all(children.map((child) => child.stop()));
   await fleet.stop();
   return { workers, rate: rate(plans * CHECKS, ms), faults };
