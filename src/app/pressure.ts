@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Hold, holdOf, holdWords, type Load, type PressureMarks } from '../core/pressure.js';
+import { type Hold, holdOf, holdWords, isNear, type Load, type PressureMarks } from '../core/pressure.js';
 import { SluiceError } from '../core/problem.js';
 import type { Clock } from '../ports/clock.js';
 
-/** Milliseconds for which a look is good. */
+/** Milliseconds for which a look is good, and where a mark is near. */
 const FRESH_MS = 250;
+const FRESH_NEAR_MS = 20;
 /** Milliseconds after which a look that gets no answer says nothing: who writes finds out by himself. */
 const PATIENCE_MS = 1000;
 const FIRST_PAUSE_MS = 100;
@@ -21,11 +22,13 @@ export interface PressureDeps {
 
 /**
  * Keeps those who bring work from filling Redis: from a mark on they wait or are refused, until the fleet
- * has worked off a part of it. While it is below its marks nobody waits for a look.
+ * has worked off a part of it. While it is far below its marks nobody waits for a look.
  */
 export class Pressure {
   readonly #deps: PressureDeps;
   #hold: Hold | undefined;
+  /** Whether work is let in only after a look. */
+  #isClose = true;
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
 
@@ -54,12 +57,11 @@ export class Pressure {
 
   async #now(): Promise<Hold | undefined> {
     const age = this.#deps.clock.now() - this.#readAt;
-    if (age >= FRESH_MS) {
-      const isFirst = this.#readAt === Number.NEGATIVE_INFINITY;
+    if (age >= (this.#isClose ? FRESH_NEAR_MS : FRESH_MS)) {
       this.#reading ??= this.#read().finally(() => {
         this.#reading = undefined;
       });
-      if (isFirst || this.#hold !== undefined) await this.#reading;
+      if (this.#isClose) await this.#reading;
     }
     return this.#hold;
   }
@@ -70,6 +72,7 @@ export class Pressure {
     this.#readAt = clock.now();
     const before = this.#hold;
     this.#hold = holdOf(load, marks, before);
+    this.#isClose = this.#hold !== undefined || isNear(load, marks);
     if (this.#hold !== undefined && before?.kind !== this.#hold.kind) teller.waits(holdWords(this.#hold));
     if (this.#hold === undefined && before !== undefined) teller.goesOn();
   }

@@ -30,6 +30,7 @@ export interface Hold {
 
 /** Once producers wait, they go on below this share of the mark. */
 const GO_ON_BELOW = 0.9;
+const NEAR = 0.7;
 
 function memoryMark(marks: PressureMarks, limit: number): number | undefined {
   if (marks.memory === undefined) return undefined;
@@ -37,17 +38,24 @@ function memoryMark(marks: PressureMarks, limit: number): number | undefined {
   return limit === 0 ? undefined : (limit * marks.memory.percent) / 100;
 }
 
+/** What is found, and its mark; absent where one of them is not known. */
+function measured({ memory, waiting }: Load, marks: PressureMarks): Hold[] {
+  const all = [
+    { kind: 'memory' as const, found: memory?.used, mark: memoryMark(marks, memory?.limit ?? 0) },
+    { kind: 'backlog' as const, found: waiting, mark: marks.waiting },
+  ];
+  return all.filter((each): each is Hold => each.found !== undefined && each.mark !== undefined);
+}
+
+/** Whether a mark is so near that it may be reached soon. */
+export function isNear(load: Load, marks: PressureMarks): boolean {
+  return measured(load, marks).some(({ found, mark }) => found >= mark * NEAR);
+}
+
 /** Whether producers are to wait, and why; `before`: why they wait now. */
 export function holdOf(load: Load, marks: PressureMarks, before?: Hold): Hold | undefined {
-  const judge = (kind: Hold['kind'], found: number | undefined, mark: number | undefined) => {
-    if (found === undefined || mark === undefined) return undefined;
-    const isOver = before?.kind === kind ? found >= mark * GO_ON_BELOW : found >= mark;
-    return isOver ? { kind, found, mark } : undefined;
-  };
-  const { memory, waiting } = load;
-  return (
-    judge('memory', memory?.used, memoryMark(marks, memory?.limit ?? 0)) ??
-    judge('backlog', waiting, marks.waiting)
+  return measured(load, marks).find(
+    ({ kind, found, mark }) => found >= (before?.kind === kind ? mark * GO_ON_BELOW : mark),
   );
 }
 

@@ -61,6 +61,17 @@ describe('producers', () => {
     await pressure.assertRoom();
   });
 
+  it('wait for a look where a mark is near, and for none where it is far', async () => {
+    const { fleet, pressure } = fleetOf(8);
+    await pressure.room();
+    fleet.waiting = 11;
+    await expect(pressure.assertRoom()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    const { fleet: far, pressure: easy } = fleetOf(3);
+    await easy.room();
+    far.waiting = 11;
+    await easy.assertRoom();
+  });
+
   it('are held up by nothing that cannot be read', async () => {
     const { fleet, pressure } = fleetOf(12);
     fleet.fails = true;
