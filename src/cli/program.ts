@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { addAutoscale } from './autoscale-program.js';
 import type { TailOptions } from './commands/events.js';
 import type { UpOptions } from './commands/up.js';
 import { addDelivery } from './delivery-program.js';
@@ -175,6 +176,7 @@ export function createProgram(outcome: Outcome): Command {
   addEvaluate(program, outcome);
   addUp(program, outcome);
   addRoles(program, outcome);
+  addAutoscale(program, outcome);
   addServe(program, outcome);
   addRegistry(program, outcome);
   addPlan(program, outcome);

@@ -89,6 +89,7 @@ async function openScene(fleet: string, script: Script): Promise<Scene> {
     sweeper: () => startSweeper(engine),
     dispatcher: async () => startDispatcher(engine, [await openReader(engine, sink)]),
     server: () => Promise.reject(new Error('no plan is killed by way of a server')),
+    autoscaler: () => Promise.reject(new Error('no plan is killed by way of an autoscaler')),
   };
   return {
     engine,

@@ -121,6 +121,7 @@ const starters = {
   sweeper: () => startSweeper(engine),
   dispatcher: () => dispatch(engine),
   server: () => Promise.reject(new Error('no plan is killed by way of a server')),
+  autoscaler: () => Promise.reject(new Error('no plan is killed by way of an autoscaler')),
 };
 const running = role === undefined ? undefined : await starters[role]();
 process.send?.('up');

@@ -1,5 +1,6 @@
 import type { Config } from '../../../config/schema.js';
-import { DEAD_AFTER_MS, type Role, untilTold } from '../../../workers/lifecycle.js';
+import { type Role, untilTold } from '../../../workers/lifecycle.js';
+import { livingRoles } from '../../app/living.js';
 import { type FleetEngine, openFleet } from '../../compose.js';
 import { startHttp } from '../http-face.js';
 import { DEFAULT_LISTEN, listenGiven } from '../listen.js';
@@ -23,8 +24,8 @@ async function greet(place: RedisPlace, config: Config, url: string, sources: nu
 
 /** A server stores what comes; others judge it. */
 async function tellWhoIsMissing({ store, clock }: FleetEngine): Promise<void> {
-  const alive = await store.roster.alive(clock.now() - DEAD_AFTER_MS);
-  const missing = ['worker', 'aggregator'].filter((role) => !alive.some((each) => each.role === role));
+  const alive = await livingRoles(store, clock);
+  const missing = (['worker', 'aggregator'] as const).filter((role) => !alive.has(role));
   if (missing.length === 0) return;
   say(`sluice: no ${missing.join(' and no ')} is alive: what comes is stored, and judged once one is`);
 }

@@ -29,7 +29,9 @@ function startCommand(role: RoleName, { shown, isPrivate, engine }: SessionSetti
 
 async function living({ store, clock }: FleetEngine): Promise<RoleName[]> {
   const alive = await store.roster.alive(clock.now() - DEAD_AFTER_MS);
-  return alive.map(({ role }) => role);
+  const roles = alive.map(({ role }) => role);
+  // It starts workers as soon as there is work.
+  return roles.includes('autoscaler') && !roles.includes('worker') ? [...roles, 'worker'] : roles;
 }
 
 export interface SessionSettings {

@@ -1,4 +1,4 @@
-import { DEAD_AFTER_MS } from '../../../../workers/lifecycle.js';
+import { livingRoles } from '../../../app/living.js';
 import { unservedFor } from '../../../app/plan/status.js';
 import type { Engine } from '../../../compose.js';
 import type { PlanState } from '../../../core/plan/model.js';
@@ -17,10 +17,7 @@ const LOOK_EVERY_MS = 1000;
 
 type Watched = Pick<Engine, 'store' | 'clock' | 'config'>;
 
-async function alive({ store, clock }: Watched): Promise<Set<RoleName>> {
-  const roles = await store.roster.alive(clock.now() - DEAD_AFTER_MS);
-  return new Set(roles.map(({ role }) => role));
-}
+const alive = ({ store, clock }: Watched): Promise<Set<RoleName>> => livingRoles(store, clock);
 
 /** Roles without which nothing is judged and that nobody plays now. */
 export async function missingRoles(engine: Watched): Promise<RoleName[]> {
