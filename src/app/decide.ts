@@ -1,5 +1,5 @@
 import { ulid } from 'ulid';
-import type { Decision } from '../core/decision.js';
+import { type Decision, decisionText } from '../core/decision.js';
 import { sha256 } from '../core/digest.js';
 import { decisionEvents, type EventOptions } from '../core/evaluation-events.js';
 import { isPlainObject } from '../core/json.js';
@@ -13,8 +13,9 @@ import { settleResults } from '../core/settle.js';
 import type { Clock } from '../ports/clock.js';
 import type { DecisionToCommit, Store } from '../ports/store.js';
 import { settleBatch } from './batches.js';
+import { decideLarge } from './large/decide.js';
 import type { PlanAggregator } from './plan/decide.js';
-import { firstResults } from './recorded.js';
+import { allOf, firstResults } from './recorded.js';
 import { ScenarioCache } from './scenarios.js';
 
 export interface AggregatorDeps {
@@ -96,12 +97,18 @@ export class Aggregator {
   /** Decides whatever of the chunk is undecided. What has no result is an error, never a pass. */
   async decide(chunkId: string): Promise<void> {
     const { store, clock, fleet } = this.#deps;
-    const [record, recorded] = await Promise.all([
+    const [record, first] = await Promise.all([
       store.evaluations.chunk(chunkId),
-      store.evaluations.recorded(chunkId),
+      store.evaluations.recordedFrom(chunkId, 0),
     ]);
     if (record === undefined) return;
     const { chunk } = record;
+    if (chunk.isLarge === true) {
+      const retention = chunk.single?.retentionMs ?? (await this.#retention(chunk.batch)) ?? 0;
+      const decided = await decideLarge(this.#deps, chunk, first, retention);
+      if (decided !== undefined) return settleBatch(store, clock, fleet, decided.batch);
+    }
+    const recorded = await allOf(store.evaluations, chunkId, first);
     if (chunk.plan !== undefined) return this.#deps.plans.decide(chunk, chunk.plan, recorded);
     const scenarios = await this.#scenarios.get(chunk.evaluations.map((entry) => entry.scenario));
     const found = firstResults(recorded);
@@ -161,7 +168,7 @@ export class Aggregator {
     return {
       position,
       evaluation: entry.id,
-      json: JSON.stringify(decision),
+      json: decisionText(decision),
       status: judgement.status,
       vacuousPasses: judgement.counts.vacuous,
       events: decisionEvents(fleet, chunk, entry, decision, failing, events),

@@ -50,3 +50,28 @@ export interface Decision extends Judgement {
   /** Milliseconds since the epoch. */
   decidedAt: number;
 }
+
+const judgementTexts = new WeakMap<Gates, { score: Score; counts: ResultCounts; text: string }>();
+
+/** Score, gates and counts as JSON members. Those of a judgement that many evaluations share are made once. */
+export function judgementText({
+  score,
+  gates,
+  counts,
+}: Pick<Judgement, 'score' | 'gates' | 'counts'>): string {
+  const known = judgementTexts.get(gates);
+  if (known !== undefined && known.score === score && known.counts === counts) return known.text;
+  const [s, g, c] = [score, gates, counts].map((part) => JSON.stringify(part));
+  const text = `"score":${s},"gates":${g},"counts":${c}`;
+  judgementTexts.set(gates, { score, counts, text });
+  return text;
+}
+
+/** A decision as it is stored: its JSON, put together from what many share. */
+export function decisionText(decision: Decision): string {
+  const { passed, status, scenarioKey, actor, resultsDigest, decidedAt } = decision;
+  return (
+    `{"passed":${passed},"status":"${status}",${judgementText(decision)},"scenarioKey":${JSON.stringify(scenarioKey)},` +
+    `"actor":${JSON.stringify(actor)},"resultsDigest":"${resultsDigest}","decidedAt":${decidedAt}}`
+  );
+}

@@ -1,6 +1,6 @@
 import type { BatchRecord } from './batch.js';
-import type { Decision } from './decision.js';
-import { eventId, makeEvent, type OutboxEvent } from './events.js';
+import { type Decision, judgementText } from './decision.js';
+import { eventId, makeEvent, makeEventOf, type OutboxEvent } from './events.js';
 import type { Chunk, ManifestEntry } from './manifest.js';
 import type { RuleResult } from './result.js';
 
@@ -35,6 +35,16 @@ export function about(chunk: Chunk, entry: ManifestEntry, scenarioKey: string): 
   };
 }
 
+/** The same as JSON, without its end, so that more can follow. */
+function aboutText(chunk: Chunk, entry: ManifestEntry, scenarioKey: string): string {
+  const quote = JSON.stringify;
+  return (
+    `{"evaluation":${quote(entry.id)},"batch":${quote(batchOf(chunk))},"run":${quote(entry.run)},` +
+    `"case":${quote(entry.case)},"scenario":${quote(scenarioKey)},"scenario_digest":${quote(entry.scenario)},` +
+    `"subject_digest":${quote(entry.subject)},"attempt":${chunk.attempt},"actor":${quote(chunk.actor ?? null)}`
+  );
+}
+
 /** evaluation.accepted: the manifest is stored; a decision will follow. */
 export function acceptedEvent(
   fleet: string,
@@ -42,16 +52,18 @@ export function acceptedEvent(
   entry: ManifestEntry,
   scenarioKey: string,
 ): OutboxEvent {
-  return makeEvent({
-    fleet,
-    name: 'evaluation.accepted',
-    subject: entry.id,
-    revision: String(chunk.attempt),
-    sequence: 1,
-    correlation: correlationOf(chunk),
-    time: chunk.acceptedAt,
-    data: { ...about(chunk, entry, scenarioKey), actor: chunk.actor ?? null },
-  });
+  return makeEventOf(
+    {
+      fleet,
+      name: 'evaluation.accepted',
+      subject: entry.id,
+      revision: String(chunk.attempt),
+      sequence: 1,
+      correlation: correlationOf(chunk),
+      time: chunk.acceptedAt,
+    },
+    `${aboutText(chunk, entry, scenarioKey)}}`,
+  );
 }
 
 /** Which events of a decision are wanted besides the decision itself. */
@@ -68,10 +80,7 @@ const brief = (result: RuleResult) => ({
   message: result.message,
 });
 
-/**
- * evaluation.passed or evaluation.failed. One literal, no spread: every evaluation has one of these,
- * and spreading costs more than all else that is done for it.
- */
+/** evaluation.passed or evaluation.failed: every evaluation has one of these. */
 function decidedEvent(
   fleet: string,
   chunk: Chunk,
@@ -79,37 +88,51 @@ function decidedEvent(
   decision: Decision,
   causation: string,
 ): OutboxEvent {
-  return makeEvent({
-    fleet,
-    name: decision.passed ? 'evaluation.passed' : 'evaluation.failed',
-    subject: entry.id,
-    revision: String(chunk.attempt),
-    sequence: 3,
-    correlation: correlationOf(chunk),
-    causation,
-    time: decision.decidedAt,
-    data: {
-      evaluation: entry.id,
-      batch: batchOf(chunk),
-      run: entry.run,
-      case: entry.case,
-      scenario: decision.scenarioKey,
-      scenario_digest: entry.scenario,
-      subject_digest: entry.subject,
-      attempt: chunk.attempt,
-      actor: chunk.actor ?? null,
-      decision: decision.status,
-      score: decision.score,
-      gates: decision.gates,
-      counts: decision.counts,
-      results_digest: decision.resultsDigest,
+  return makeEventOf(
+    {
+      fleet,
+      name: decision.passed ? 'evaluation.passed' : 'evaluation.failed',
+      subject: entry.id,
+      revision: String(chunk.attempt),
+      sequence: 3,
+      correlation: correlationOf(chunk),
+      causation,
+      time: decision.decidedAt,
     },
-  });
+    `${aboutText(chunk, entry, decision.scenarioKey)},"decision":"${decision.status}",` +
+      `${judgementText(decision)},"results_digest":${JSON.stringify(decision.resultsDigest)}}`,
+  );
+}
+
+/** validation.failed or validation.errored of each of these results. */
+export function checkEvents(
+  fleet: string,
+  chunk: Chunk,
+  entry: ManifestEntry,
+  scenarioKey: string,
+  time: number,
+  failing: readonly RuleResult[],
+): OutboxEvent[] {
+  const base = about(chunk, entry, scenarioKey);
+  const causation = eventId(entry.id, String(chunk.attempt), 'evaluation.accepted');
+  return failing.map((result) =>
+    makeEvent({
+      fleet,
+      name: result.outcome === 'fail' ? 'validation.failed' : 'validation.errored',
+      subject: entry.id,
+      revision: `${chunk.attempt}/${result.attachment_id}`,
+      sequence: 2,
+      correlation: correlationOf(chunk),
+      causation,
+      time,
+      data: { ...base, ...brief(result), data: result.data, attachment_id: result.attachment_id },
+    }),
+  );
 }
 
 /**
  * The events of one decision: passed or failed, advisories, and each check where that is wanted.
- * `failing` are its failed and errored results.
+ * `failing` are its failed and errored results, or the first of them.
  */
 export function decisionEvents(
   fleet: string,
@@ -131,18 +154,15 @@ export function decisionEvents(
   const events: OutboxEvent[] = [];
   const advisories = failing.filter((result) => result.mode === 'informational');
   if (advisories.length > 0) {
-    const data = { ...base, advisories: advisories.slice(0, 100).map(brief), total: advisories.length };
+    const data = {
+      ...base,
+      advisories: advisories.slice(0, 100).map(brief),
+      total: decision.counts.advisories,
+    };
     events.push(makeEvent({ ...common, name: 'advisory.raised', revision, sequence: 2, data }));
   }
-  if (options.perCheck) {
-    for (const result of failing) {
-      const name = result.outcome === 'fail' ? 'validation.failed' : 'validation.errored';
-      const data = { ...base, ...brief(result), data: result.data, attachment_id: result.attachment_id };
-      events.push(
-        makeEvent({ ...common, name, revision: `${revision}/${result.attachment_id}`, sequence: 2, data }),
-      );
-    }
-  }
+  if (options.perCheck)
+    events.push(...checkEvents(fleet, chunk, entry, decision.scenarioKey, decision.decidedAt, failing));
   events.push(decidedEvent(fleet, chunk, entry, decision, common.causation));
   return events;
 }

@@ -93,12 +93,52 @@ function resolutionGate(playbooks: readonly Judged[], score: Score, compliance: 
     : { passed: false, reason: `only ${scored}, at least ${THRESHOLD} % are needed` };
 }
 
+/** Judgements of a scenario that are kept: most runs of a batch have one of a few sets of outcomes. */
+const MOST_JUDGEMENTS = 1000;
+const judgements = new WeakMap<Pick<Scenario, 'rules'>, Map<string, Judgement>>();
+
+/** All that a judgement depends on besides the rules. */
+function pictureOf(
+  { rules }: Pick<Scenario, 'rules'>,
+  { informationalErrors }: EvaluationOptions,
+  results: readonly CheckResult[],
+): string {
+  let picture: string = informationalErrors;
+  for (let position = 0; position < rules.length; position++) {
+    const result = results[position];
+    picture += `,${result?.outcome ?? 'error'}`;
+    if (result?.data.vacuous === true) picture += '*';
+  }
+  return picture;
+}
+
 /**
  * Score, gates and verdict of settled results, `results[i]` for `scenario.rules[i]` (DESIGN 3.4;
  * SV, Scoring Model). Integer arithmetic; a missing result counts as an error. The printed
- * verdict, the exit code and the event all come from here.
+ * verdict, the exit code and the event all come from here. Evaluations of one scenario with the same outcomes
+ * share one judgement, which nobody changes.
  */
 export function judge(
+  scenario: Pick<Scenario, 'rules'>,
+  options: EvaluationOptions,
+  results: readonly CheckResult[],
+): Judgement {
+  let known = judgements.get(scenario);
+  if (known === undefined) {
+    known = new Map();
+    judgements.set(scenario, known);
+  }
+  const key = pictureOf(scenario, options, results);
+  let judgement = known.get(key);
+  if (judgement === undefined) {
+    if (known.size >= MOST_JUDGEMENTS) known.clear();
+    judgement = judged(scenario, options, results);
+    known.set(key, judgement);
+  }
+  return judgement;
+}
+
+function judged(
   scenario: Pick<Scenario, 'rules'>,
   options: EvaluationOptions,
   results: readonly CheckResult[],

@@ -15,6 +15,10 @@ describe('digests', () => {
 });
 
 describe('idFrom', () => {
+  it('stays what it is over releases', () => {
+    expect(idFrom('evaluation', 'batch', 'scenario', 'run')).toBe('V20B6V1VXV73S34QHWKTTV3TYB');
+  });
+
   it('gives the same 26 characters of the ULID alphabet for the same parts', () => {
     fc.assert(
       fc.property(fc.array(fc.string()), (parts) => {

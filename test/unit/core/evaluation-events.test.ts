@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { BatchRecord } from '../../../src/core/batch.js';
-import type { Decision } from '../../../src/core/decision.js';
+import { type Decision, decisionText } from '../../../src/core/decision.js';
 import {
   acceptedEvent,
   batchCompletedEvent,
@@ -52,6 +52,18 @@ describe('the events of a decision', () => {
       gates: { compliance: { passed: false } },
       counts: { errored: 1 },
     });
+  });
+
+  it('are the JSON that a serialiser makes, whatever the names hold', () => {
+    const odd = { ...entry, run: 'r"\\\u2028…', case: '' };
+    const named = { ...chunk, actor: 'a"b' };
+    const accepted = acceptedEvent('f"', named, odd, 'k"');
+    const judgement = judge(scenario, DIRECT, [result('pass'), result('fail'), result('pass')]);
+    const decision = { ...judgement, scenarioKey: 'k"', actor: null, resultsDigest: 'd', decidedAt: 1 };
+    const decided = decisionEvents('f"', named, odd, decision, [], { perCheck: false });
+    for (const { json } of [accepted, ...decided]) expect(JSON.stringify(JSON.parse(json))).toBe(json);
+    expect(JSON.parse(accepted.json).data).toMatchObject({ run: odd.run, scenario: 'k"', actor: 'a"b' });
+    expect(decisionText(decision)).toBe(JSON.stringify(decision));
   });
 
   it('name each failing check once when that is wanted, the decision last', () => {
