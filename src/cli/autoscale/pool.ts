@@ -5,7 +5,7 @@ import { afterCrash, afterLife, type Crashes, NO_CRASHES } from '../../core/auto
 import { BEGIN, END_WHEN_IDLE, newsIn } from '../child-messages.js';
 
 /** Milliseconds after the last beginning before another process is warmed up: what has begun needs the cores. */
-const WARM_AFTER_MS = 3000;
+const WARM_AFTER_MS = 1500;
 /** Names of workers that are gone and may still stand in the roster. */
 const NAMES_KEPT = 1000;
 /** Milliseconds beyond the drain that a worker gets to end. */
@@ -130,12 +130,21 @@ export class WorkerPool {
     const idlest = members
       .filter(({ state }) => state === 'up')
       .sort((a, b) => a.busyAt - b.busyAt || b.startedAt - a.startedAt);
-    for (const { child } of idlest.slice(0, surplus - early.length)) tell(child, END_WHEN_IDLE);
+    // The last one goes once another is loaded, so that what comes next does not wait for that.
+    const left = this.#wanted === 0 && !this.#isReplaced() ? 1 : 0;
+    for (const { child } of idlest.slice(0, Math.max(0, surplus - early.length - left)))
+      tell(child, END_WHEN_IDLE);
+  }
+
+  /** Whether a loaded process waits; where processes keep ending, or none is kept warm, nobody waits for one. */
+  #isReplaced(): boolean {
+    if (this.#settings.warm === 0 || this.#crashes.row > 0) return true;
+    return this.#count(({ state }) => state === 'ready') > 0;
   }
 
   #keepWarm(now: number): void {
     const { warm, max } = this.#settings;
-    const wanted = Math.min(warm, Math.max(0, max - this.up - this.starting));
+    const wanted = Math.min(warm, Math.max(0, max - this.#wanted));
     const missing = wanted - this.waiting;
     if (missing > 0) {
       const at = Math.max(this.#begunAt + WARM_AFTER_MS, this.#crashes.notBefore);
