@@ -3,11 +3,12 @@ import type { Redis } from 'ioredis';
 import type { PackAnswer, PackJob } from '../src/ports/queue.js';
 import { openQueue, type StallSettings, workerOptions } from './connection.js';
 import { packOptions } from './job-options.js';
+import { JobSignals } from './job-signals.js';
 import { QUEUES } from './names.js';
 import { countJobs, type Observers } from './observed.js';
 import { patiently } from './patience.js';
 import { decidePayloadSchema, type PackPayload, packPayloadSchema } from './payloads.js';
-import { type PostponeDeps, postpone, triesOf } from './postpone.js';
+import { comeAgain, type PostponeDeps, postpone, triesOf } from './postpone.js';
 import { connect, type QueuePlace } from './redis.js';
 import { Suspects } from './suspects.js';
 
@@ -21,21 +22,28 @@ export interface Consumer {
   drain(deadlineMs: number): Promise<void>;
 }
 
+const TOO_LATE = 'the drain deadline has passed';
+
 export interface ConsumerDeps extends Observers {
   place: QueuePlace;
   stall: StallSettings;
   onError: (error: Error) => void;
 }
 
-/** `worker.close()` has no deadline of its own (DESIGN 5.7). */
-export async function closeWithin(workers: readonly Worker[], deadlineMs: number): Promise<void> {
+/** `worker.close()` has no deadline of its own (DESIGN 5.7). `signals`: of jobs that do not take BullMQ's. */
+export async function closeWithin(
+  workers: readonly Worker[],
+  deadlineMs: number,
+  signals?: JobSignals,
+): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<'late'>((resolve) => {
     timer = setTimeout(() => resolve('late'), deadlineMs);
   });
   const closed = Promise.allSettled(workers.map((worker) => worker.close()));
   if ((await Promise.race([closed, late])) === 'late') {
-    for (const worker of workers) worker.cancelAllJobs('the drain deadline has passed');
+    for (const worker of workers) worker.cancelAllJobs(TOO_LATE);
+    signals?.abort(TOO_LATE);
     await Promise.race([
       Promise.allSettled(workers.map((worker) => worker.close(true))),
       new Promise((resolve) => setTimeout(resolve, 1000).unref()),
@@ -44,7 +52,8 @@ export async function closeWithin(workers: readonly Worker[], deadlineMs: number
   clearTimeout(timer);
 }
 
-type Processor = (job: Job, token: string | undefined, signal: AbortSignal | undefined) => Promise<unknown>;
+/** BullMQ makes an AbortSignal for each job of a processor that declares three parameters, and for no other. */
+type Processor = (job: Job, token?: string, signal?: AbortSignal) => Promise<unknown>;
 
 function openWorker(
   deps: ConsumerDeps,
@@ -54,8 +63,7 @@ function openWorker(
   processor: Processor,
 ): Worker {
   const { place, stall } = deps;
-  // BullMQ passes the AbortSignal only to processors that declare three parameters.
-  const worker = new Worker(name, (job, token, signal) => processor(job, token, signal), {
+  const worker = new Worker(name, processor, {
     ...workerOptions(connection, place.fleet, stall, concurrency, place.shard),
     ...(deps.telemetry === undefined ? {} : { telemetry: deps.telemetry }),
   });
@@ -103,24 +111,35 @@ export function consumePacks(
   const workers = new Map<string, Worker>();
   const follow = followPackSize(concurrency.pure);
   const suspects = new Suspects();
-  const processor: Processor = async (job, token, signal) => {
+  const signals = new JobSignals();
+  const processor: Processor = (job, token) => signals.during((signal) => take(job, token, signal));
+  const take = async (job: Job, token: string | undefined, signal: () => AbortSignal) => {
     const payload = packPayloadSchema.parse(job.data);
     const pure = workers.get('pure');
     if (payload.pack.queue === 'pure' && pure !== undefined) follow(pure, payload.pack);
     const { chunk, attempt, generation, acceptedAt } = payload;
-    const told = signal ?? new AbortController().signal;
     const judge = (stalled: number) => {
       const pack = withoutUndefined(payload.pack);
       const tries = triesOf(job, payload);
-      const work = () => run({ chunk, attempt, generation, acceptedAt, pack, tries, stalled, signal: told });
-      return patiently(work, told, deps.onError);
+      const { limitedSince } = payload;
+      const limited = limitedSince === undefined ? {} : { limitedSince };
+      const of = { chunk, attempt, generation, acceptedAt, pack, tries, stalled, ...limited };
+      const work = () =>
+        run({
+          ...of,
+          get signal() {
+            return signal();
+          },
+        });
+      return patiently(work, signal, deps.onError);
     };
     const answer = await (job.stalledCounter === 0 ? judge(0) : suspects.run(job, payload, judge));
     if (answer.kind === 'split') await addSiblings(job, payload, answer.packs);
-    if (answer.kind !== 'unserved') return;
     const { standing, onError } = deps;
+    if (answer.kind === 'limited') await comeAgain({ signal, onError }, job, token, payload, answer);
+    if (answer.kind !== 'unserved') return;
     const queue = queues[payload.pack.queue];
-    await postpone({ queue, signal: told, standing, onError }, job, token, payload, answer.needs);
+    await postpone({ queue, signal: signal(), standing, onError }, job, token, payload, answer.needs);
   };
   const addSiblings = async (job: Job, payload: PackPayload, packs: readonly PackPayload['pack'][]) => {
     const parent = job.parent;
@@ -149,7 +168,7 @@ export function consumePacks(
       if (deps.hasRunners && workers.has('runner')) await queues.runner.promoteJobs();
     },
     async drain(deadlineMs) {
-      await closeWithin([...workers.values()], deadlineMs);
+      await closeWithin([...workers.values()], deadlineMs, signals);
       await Promise.allSettled(Object.values(queues).map((queue) => queue.close()));
       connection.disconnect();
     },
@@ -170,7 +189,11 @@ export function consumeDecisions(
   const connection = connect(deps.place.url, deps.onError);
   const worker = openWorker(deps, connection, QUEUES.decide, concurrency, async (job, _token, signal) => {
     const { chunk } = decidePayloadSchema.parse(job.data);
-    await patiently(() => decide(chunk), signal ?? new AbortController().signal, deps.onError);
+    await patiently(
+      () => decide(chunk),
+      () => signal ?? new AbortController().signal,
+      deps.onError,
+    );
   });
   return {
     async drain(deadlineMs) {

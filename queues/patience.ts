@@ -24,20 +24,21 @@ export function willPass(error: unknown): boolean {
 /**
  * Does the work again for as long as Redis is full, busy or away: such trouble says nothing of what
  * is judged, and must not use up the tries that end in an error result. Throws what will not pass,
- * and gives up with the signal.
+ * and gives up with the signal, a function that gives it being asked in trouble alone.
  */
 export async function patiently<T>(
   work: () => Promise<T>,
-  signal: AbortSignal,
+  signal: AbortSignal | (() => AbortSignal),
   onError: (error: Error) => void,
 ): Promise<T> {
+  const told = () => (typeof signal === 'function' ? signal() : signal);
   for (let n = 0; ; n++) {
     try {
       return await work();
     } catch (error) {
-      if (signal.aborted || !willPass(error)) throw error;
+      if (!willPass(error) || told().aborted) throw error;
       onError(error as Error);
-      await delay(Math.min(FIRST_WAIT_MS * 2 ** n, LONGEST_WAIT_MS), undefined, { signal });
+      await delay(Math.min(FIRST_WAIT_MS * 2 ** n, LONGEST_WAIT_MS), undefined, { signal: told() });
     }
   }
 }
