@@ -11,6 +11,7 @@ import {
   ensureBubblewrap,
   ensureBuild,
   ensureDependencies,
+  ensurePromtool,
   ensureRedis,
 } from './setup.mjs';
 
@@ -25,6 +26,7 @@ ensureRedis();
 ensureAnsible();
 ensureBubblewrap();
 ensureBrokers();
+ensurePromtool();
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'));
 const report = join(folder, 'report.json');

@@ -20,7 +20,8 @@ import { InlineQueue } from './inline/queue.js';
 import type { Clock } from './ports/clock.js';
 import type { Store } from './ports/store.js';
 import { openMemoryStore } from './store/memory/index.js';
-import { openRedisStore } from './store/redis/index.js';
+import { openRedisShards } from './store/redis/index.js';
+import { shardedStore } from './store/sharded/index.js';
 
 /** Events that the inline engine keeps when no sink reads them. */
 export const INLINE_EVENTS_KEPT = 10_000;
@@ -64,7 +65,7 @@ export interface Observing {
 }
 
 /**
- * Opens a fleet; throws REDIS_UNREACHABLE, REDIS_VERSION or REDIS_POLICY. `teller` hears of
+ * Opens a fleet; throws REDIS_UNREACHABLE, REDIS_VERSION, REDIS_POLICY or SHARDS_CHANGED. `teller` hears of
  * infrastructure trouble; default: the log.
  */
 export async function openFleet(
@@ -82,14 +83,15 @@ export async function openFleet(
     durability: config.redis_durability,
     ...(meter === undefined ? {} : { onRoundTrip: (seconds: number) => meter.redis(seconds) }),
   };
-  const opened = await checkedIfWanted(await openRedisStore(settings));
-  const place = { url: redisUrl, fleet: config.fleet };
+  const shards = await openRedisShards(settings, config.shards);
+  const opened = checkedIfWanted(shardedStore(shards));
+  const place = { url: redisUrl, fleet: config.fleet, shards: shards.length };
   const trouble = outageListener(teller, systemClock.now);
   const counted = meter === undefined ? opened : withMeter(opened, meter);
   const queues = new BullWorkQueue(place, config.worker.tries, trouble, { telemetry: tracing?.telemetry });
   const { store, queue } =
     tracing === undefined ? { store: counted, queue: queues } : withTraces(counted, queues, tracing.tracer);
-  const parts = { config, redisUrl, store, clock: systemClock };
+  const parts = { kind: 'fleet', config, redisUrl, store, clock: systemClock, trouble } as const;
   const metrics = counting === undefined ? undefined : metricsOf(parts, counting);
   const { pressure, close: endPressure } = openPressure({
     config,
@@ -109,6 +111,7 @@ export async function openFleet(
     log,
     trouble,
     redisUrl,
+    shards: shards.length,
     observers: { meter, telemetry: tracing?.telemetry },
     ...(metrics === undefined ? {} : { metrics }),
     ...(tracing === undefined ? {} : { tracer: tracing.tracer }),

@@ -134,6 +134,7 @@ class Scaling {
     const { place, supervisors } = this.#standing(alive);
     const { min, max } = this.#policy;
     const own = Math.min(Math.max(ownShare(target.workers, others, place, supervisors), min), max);
+    this.#engine.metrics?.recorder.target(own);
     workers.resize(own);
     this.#tell(own, target.why, { waiting: load.sample.waiting, oldest_ms: load.sample.oldestMs, others });
   }

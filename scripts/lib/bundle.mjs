@@ -23,6 +23,9 @@ export const PACKAGES = [
   'rabbitmq-client',
   'mqtt',
   'jsonata',
+  'prom-client',
+  'bullmq-otel',
+  '@opentelemetry/*',
   // CommonJS, of which a bundle's `import()` finds the default alone.
   'ipaddr.js',
   'standardwebhooks',

@@ -50,6 +50,16 @@ export function ensureBrokers() {
   return brokers.map((broker) => ensurePackage({ ...broker, without })).every(Boolean);
 }
 
+/** promtool, by which the tests hold metrics and alert rules to Prometheus. Returns whether it is there now. */
+export function ensurePromtool() {
+  return ensurePackage({
+    commands: ['promtool'],
+    apt: ['prometheus'],
+    why: 'the tests of metrics and alerts',
+    without: 'these tests fail; nothing else needs it',
+  });
+}
+
 /** Installs Debian packages as root; used by the Docker part of CI too. */
 export function aptInstall(names) {
   const install = () =>

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { AutoscaleOptions } from './commands/autoscale.js';
-import { example, fleetOptions, type Outcome } from './program-parts.js';
+import { example, fleetOptions, metricsOption, type Outcome } from './program-parts.js';
 
 /** Workers on demand. */
 export function addAutoscale(program: Command, outcome: Outcome): void {
@@ -23,7 +23,7 @@ export function addAutoscale(program: Command, outcome: Outcome): void {
     .option('--warm <n>', 'loaded processes that wait to be workers (default: 1)')
     .option('--listen <host:port>', 'serve GET /scale there: how many workers are wanted; port 0: a free one')
     .option('--json', 'print what runs as JSON');
-  fleetOptions(command).action(async (options: AutoscaleOptions) => {
+  fleetOptions(metricsOption(command)).action(async (options: AutoscaleOptions) => {
     const { autoscale } = await import('./commands/autoscale.js');
     outcome.exitCode = await autoscale(options);
   });

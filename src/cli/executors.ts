@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { EXECUTOR_FLAGS } from '../../workers/executor.js';
 import { restartDelay } from '../core/autoscale/crashes.js';
+import { CHILD_COUNTS, type ChildCounts } from './child-counts.js';
 import { CHILD_WAITS, END_AT_ONCE } from './child-messages.js';
 import { CHILD_REDIS, CHILD_UNSERVED } from './child-redis.js';
 import { builtEntry } from './package.js';
@@ -21,6 +22,8 @@ export interface ExecutorSettings {
   drainMs: number;
   /** On a Redis of this folder's own: no other workers are expected, so what these lack is an error at once. */
   isAlone: boolean;
+  /** Adds up what they count; absent: they count nothing. */
+  counts?: ChildCounts | undefined;
 }
 
 /**
@@ -28,18 +31,21 @@ export interface ExecutorSettings {
  * then waits until it is told to begin. Throws IO when the package is not built.
  */
 export function spawnWorker(settings: ExecutorSettings, waits = false): ChildProcess {
-  const { redisUrl, fleet, config, logLevel, isAlone } = settings;
+  const { redisUrl, fleet, config, logLevel, isAlone, counts } = settings;
   const args = [...EXECUTOR_FLAGS, builtEntry(), 'worker', '--fleet', fleet, '--log-level', logLevel];
   if (config !== undefined) args.push('--config', config);
-  return spawn(process.execPath, args, {
+  const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: {
       ...process.env,
       [CHILD_REDIS]: redisUrl,
       ...(isAlone ? { [CHILD_UNSERVED]: 'error' } : {}),
       ...(waits ? { [CHILD_WAITS]: '1' } : {}),
+      [CHILD_COUNTS]: counts === undefined ? '0' : '1',
     },
   });
+  counts?.watch(child);
+  return child;
 }
 
 const living = new Set<Executors>();

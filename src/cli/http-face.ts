@@ -1,5 +1,6 @@
 import type { Role } from '../../workers/lifecycle.js';
-import { type Listen, startServer } from '../../workers/server.js';
+import type { Listen } from '../../workers/listening.js';
+import { startServer } from '../../workers/server.js';
 import type { FleetEngine } from '../compose.js';
 import { listenWarning } from './listen.js';
 import { say } from './output.js';

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.js';
-import type { Listen } from '../../workers/server.js';
+import type { Listen } from '../../workers/listening.js';
 import type { ProblemList } from './options.js';
 
 /** Where `sluice serve` listens when nobody says it. */
@@ -19,11 +19,22 @@ export function listenGiven(
   settings: Config | undefined,
   problems: ProblemList,
 ): Listen | undefined {
-  const text = option ?? settings?.http.listen;
+  return endpointGiven('--listen', option, 'http.listen', settings?.http.listen, problems);
+}
+
+/** HOST:PORT of an option, or of a setting where it is not given; what is wrong with it goes to `problems`. */
+export function endpointGiven(
+  option: string,
+  given: string | undefined,
+  setting: string,
+  set: string | undefined,
+  problems: ProblemList,
+): Listen | undefined {
+  const text = given ?? set;
   if (text === undefined) return undefined;
   const listen = listenOf(text);
   if (listen !== undefined) return listen;
-  const path = option === undefined ? 'http.listen' : '--listen';
+  const path = given === undefined ? setting : option;
   const message = 'expected HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080';
   problems.add({ code: 'USAGE', path, message, found: JSON.stringify(text) });
   return undefined;

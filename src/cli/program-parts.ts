@@ -20,6 +20,14 @@ export function fleetOptions(command: Command): Command {
     .option('--log-level <level>', 'trace, debug, info, warn, error, fatal or silent; logs go to stderr');
 }
 
+/** What every command takes that runs roles. */
+export function metricsOption(command: Command): Command {
+  return command.option(
+    '--metrics <host:port>',
+    'serve /metrics, /healthz and /readyz there; port 0: a free one (default: metrics.listen)',
+  );
+}
+
 /** What every command takes that looks at what is registered and planned, or changes it. */
 export function askerOptions(command: Command): Command {
   return fleetOptions(

@@ -7,7 +7,7 @@ import type { RawEvaluateOptions } from './evaluate/options.js';
 import type { FleetOptions } from './options.js';
 import { packageVersion } from './package.js';
 import { addPlan } from './plan-program.js';
-import { collect, example, fleetOptions, type Outcome } from './program-parts.js';
+import { collect, example, fleetOptions, metricsOption, type Outcome } from './program-parts.js';
 import { addRegistry } from './registry-program.js';
 import { addServe } from './serve-program.js';
 
@@ -76,11 +76,13 @@ function addRoles(program: Command, outcome: Outcome): void {
         'where events go, besides the configured sinks (repeatable)',
         collect,
       );
-    command.option('--json', 'print who joined which fleet as JSON');
-    command.action(async (options: FleetOptions & { concurrency?: string; sink?: string[] }) => {
-      const { runRole } = await import('./commands/role.js');
-      outcome.exitCode = await runRole(role, options);
-    });
+    metricsOption(command).option('--json', 'print who joined which fleet as JSON');
+    command.action(
+      async (options: FleetOptions & { concurrency?: string; sink?: string[]; metrics?: string }) => {
+        const { runRole } = await import('./commands/role.js');
+        outcome.exitCode = await runRole(role, options);
+      },
+    );
     example(
       command,
       `sluice ${role} --redis redis://127.0.0.1:6379${role === 'dispatcher' ? ' --sink ndjson=events.ndjson' : ''}`,
@@ -104,7 +106,7 @@ function addUp(program: Command, outcome: Outcome): void {
       collect,
     )
     .option('--json', 'print what runs as JSON');
-  fleetOptions(command).action(async (options: UpOptions) => {
+  fleetOptions(metricsOption(command)).action(async (options: UpOptions) => {
     const { up } = await import('./commands/up.js');
     outcome.exitCode = await up(options);
   });

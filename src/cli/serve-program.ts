@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ServeOptions } from './commands/serve.js';
 import type { FleetOptions } from './options.js';
-import { collect, example, fleetOptions, type Outcome } from './program-parts.js';
+import { collect, example, fleetOptions, metricsOption, type Outcome } from './program-parts.js';
 
 function addTokens(program: Command, outcome: Outcome): void {
   const token = program.command('token').summary('make, list and end tokens of the HTTP API');
@@ -63,7 +63,7 @@ export function addServe(program: Command, outcome: Outcome): void {
       collect,
     )
     .option('--json', 'print where it listens as JSON');
-  fleetOptions(serve).action(async (options: ServeOptions) => {
+  fleetOptions(metricsOption(serve)).action(async (options: ServeOptions) => {
     const { serve: run } = await import('./commands/serve.js');
     outcome.exitCode = await run(options);
   });

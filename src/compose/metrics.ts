@@ -1,10 +1,8 @@
-import type { Config } from '../../config/schema.js';
 import { DEAD_AFTER_MS } from '../app/living.js';
 import { FleetGauges } from '../metrics/fleet.js';
 import { type MetricsPage, openPageWriter, type PageWriter } from '../metrics/page.js';
 import type { Recorder, Written } from '../metrics/recorder.js';
-import type { Clock } from '../ports/clock.js';
-import type { Store } from '../ports/store.js';
+import type { FleetEngine } from './engine.js';
 
 export type { MetricsPage } from '../metrics/page.js';
 export { Recorder } from '../metrics/recorder.js';
@@ -24,25 +22,26 @@ export interface Metrics {
   close(): Promise<void>;
 }
 
-interface Parts {
-  config: Config;
-  redisUrl: string;
-  store: Store;
-  clock: Clock;
-}
+/** Known before the engine is whole. */
+type Parts = Pick<FleetEngine, 'kind' | 'config' | 'redisUrl' | 'store' | 'clock' | 'trouble'>;
 
-async function openGauges({ config, redisUrl, store, clock }: Parts): Promise<FleetGauges> {
-  const [{ openFigures }, { BullBacklog }] = await Promise.all([
+async function openGauges(parts: Parts, ended: AbortSignal): Promise<FleetGauges> {
+  const [{ openFigures }, { openBacklog, scaleOf, MOST_WORKERS }] = await Promise.all([
     import('../store/redis/figures.js'),
-    import('../../queues/backlog.js'),
+    import('./scale.js'),
   ]);
-  const { fleet } = config;
+  const { config, redisUrl, store, clock } = parts;
+  const { fleet, autoscale } = config;
+  const engine = parts as FleetEngine;
+  const scale = scaleOf(engine, ended);
+  const limits = { min: autoscale.min, max: autoscale.max || MOST_WORKERS };
   return new FleetGauges({
     figures: openFigures(redisUrl, fleet),
-    backlog: new BullBacklog({ url: redisUrl, fleet }, () => {}),
+    backlog: openBacklog(engine),
     store,
     clock,
     deadAfterMs: DEAD_AFTER_MS,
+    wanted: async () => (await scale.answer(limits)).value,
   });
 }
 
@@ -50,10 +49,11 @@ async function openGauges({ config, redisUrl, store, clock }: Parts): Promise<Fl
 export function metricsOf(parts: Parts, { recorder, ofFleet }: Counting): Metrics {
   let writer: Promise<PageWriter> | undefined;
   let gauges: Promise<FleetGauges> | undefined;
+  const ended = new AbortController();
   let others: () => Promise<void> = async () => {};
   const fleet = async (): Promise<Written[]> => {
     if (!ofFleet) return [];
-    gauges ??= openGauges(parts);
+    gauges ??= openGauges(parts, ended.signal);
     return (await gauges).read();
   };
   return {
@@ -67,6 +67,7 @@ export function metricsOf(parts: Parts, { recorder, ofFleet }: Counting): Metric
       others = asked;
     },
     async close() {
+      ended.abort();
       await gauges?.then((opened) => opened.close());
     },
   };

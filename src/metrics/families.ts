@@ -49,7 +49,7 @@ export const PROCESS = {
   ),
   packs: counter(
     'sluice_packs_total',
-    'Runs of packs, by what became of them: done, split, unserved, retried or failed',
+    'Runs of packs, by what became of them: done, split, unserved or limited (put off), retried or failed',
     'queue',
     'end',
   ),

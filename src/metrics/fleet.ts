@@ -23,7 +23,7 @@ export interface FleetPlaces {
   /** Milliseconds since its last heartbeat after which a process is dead. */
   deadAfterMs: number;
   /** Workers that this work asks for; absent: nobody knows. */
-  wanted?: (backlog: readonly QueueBacklog[], alive: number) => number;
+  wanted?: () => Promise<number>;
 }
 
 const seconds = (ms: number) => Math.max(0, ms) / 1000;
@@ -131,19 +131,19 @@ export class FleetGauges {
     const now = clock.now();
     // It alone gives up when Redis is away, and does so before anything waits there.
     const stored = await figures.read();
-    const [waiting, sinks, letters, alive] = await Promise.all([
+    const [waiting, sinks, letters, alive, workers] = await Promise.all([
       backlog.read(),
       store.sinks.list(),
       store.letters.counts(),
       store.roster.alive(now - deadAfterMs),
+      wanted?.(),
     ]);
-    const workers = alive.filter(({ role }) => role === 'worker').length;
     return [
       ...queueGauges(waiting),
       ...storeGauges(stored, now),
       ...deliveryGauges(sinks, letters),
       roleGauge(alive),
-      ...(wanted === undefined ? [] : [one(FLEET.wanted, wanted(waiting, workers))]),
+      ...(workers === undefined ? [] : [one(FLEET.wanted, workers)]),
       one(FLEET.up, 1),
     ];
   }

@@ -9,6 +9,7 @@ export const ROLE_NAMES = [
   'dispatcher',
   'sweeper',
   'server',
+  'autoscaler',
 ] as const satisfies readonly RoleName[];
 export const SINK_STATES = [
   'delivering',

@@ -15,7 +15,7 @@ export interface CheckSample {
 }
 
 /** What became of one run of a pack. */
-export type PackEnd = 'done' | 'split' | 'unserved' | 'retried' | 'failed';
+export type PackEnd = 'done' | 'split' | 'unserved' | 'limited' | 'retried' | 'failed';
 
 /** What one delivery brought to a sink: events that arrived, will be tried again, or are dead letters now. */
 export interface DeliveryCounts {

@@ -7,7 +7,7 @@ import type { BatchIntake } from '../../src/app/intake/batches.js';
 import { Tokens } from '../../src/app/tokens.js';
 import { batchesOf } from '../../src/compose/batches.js';
 import { EXAMPLE_RUN, EXAMPLE_SCENARIO } from '../../src/http/operations/examples.js';
-import type { Listen } from '../../workers/server.js';
+import type { Listen } from '../../workers/listening.js';
 import { startServer } from '../../workers/server.js';
 import { configWith, openTestFleet, type TestFleet } from '../support/fleet.js';
 import { startTestServer, type TestServer } from '../support/http.js';

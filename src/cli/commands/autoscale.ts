@@ -7,9 +7,11 @@ import { type FleetEngine, openFleet } from '../../compose.js';
 import { parseDuration } from '../../core/duration.js';
 import { DURATION } from '../../core/duration-schema.js';
 import { WorkerPool } from '../autoscale/pool.js';
+import { ChildCounts } from '../child-counts.js';
 import { spawnWorker } from '../executors.js';
 import { listenGiven } from '../listen.js';
 import { checkLogLevel, createLog } from '../log.js';
+import { metricsGiven, observingOf, startMetrics } from '../observing.js';
 import { type FleetOptions, ProblemList, wholeNumber } from '../options.js';
 import { print, say } from '../output.js';
 import { builtEntry } from '../package.js';
@@ -22,6 +24,7 @@ export interface AutoscaleOptions extends FleetOptions {
   targetAge?: string;
   warm?: string;
   listen?: string;
+  metrics?: string;
 }
 
 /** Milliseconds of an option, or the problem with it. */
@@ -78,6 +81,7 @@ export async function autoscale(options: AutoscaleOptions): Promise<number> {
   const level = (await problems.take(() => checkLogLevel(options.logLevel, 'info'))) ?? 'info';
   const loaded = await problems.take(() => loadSettings(options));
   const listen = options.listen === undefined ? undefined : listenGiven(options.listen, loaded, problems);
+  const metrics = metricsGiven(options.metrics, loaded, problems);
   const wanted = loaded === undefined ? undefined : settingsOf(options, loaded, problems);
   problems.throwIfAny('USAGE', 'the autoscaler was not started.');
   const config = { ...(loaded as Config), autoscale: wanted as Config['autoscale'] };
@@ -85,11 +89,15 @@ export async function autoscale(options: AutoscaleOptions): Promise<number> {
   const place = await requireRedis(config);
   const told = untilTold();
   const log = await createLog(level);
-  const engine = await openFleet(config, place.url, log);
+  const observing = await observingOf(config, 'autoscaler', metrics !== undefined);
+  const engine = await openFleet(config, place.url, log, undefined, observing);
+  const ofWorkers = engine.metrics && new ChildCounts(engine.metrics.recorder);
+  if (ofWorkers !== undefined) engine.metrics?.gatherFrom(() => ofWorkers.gather());
   const { fleet } = config;
   const child = { redisUrl: place.url, fleet, config: options.config, logLevel: level };
-  const children = { ...child, drainMs: config.worker.drain, isAlone: place.isPrivate };
+  const children = { ...child, drainMs: config.worker.drain, isAlone: place.isPrivate, counts: ofWorkers };
   let scaler: Autoscaler | undefined;
+  let page: Awaited<ReturnType<typeof startMetrics>> | undefined;
   let server: Awaited<ReturnType<typeof startScaleServer>> | undefined;
   const { max, warm } = config.autoscale;
   const pool = new WorkerPool({
@@ -102,11 +110,12 @@ export async function autoscale(options: AutoscaleOptions): Promise<number> {
   });
   try {
     if (listen !== undefined) server = await startScaleServer(engine, listen, config.autoscale);
+    page = await startMetrics(engine, metrics);
     scaler = await startAutoscaler(engine, pool, config.autoscale);
     await greet({ engine, scaler, shown: place.shown, url: server?.url ?? null }, options.json === true);
     await told;
   } finally {
-    await Promise.all([scaler?.stop(), server?.close()]);
+    await Promise.all([scaler?.stop(), server?.close(), page?.close()]);
     await pool.stop();
     await engine.close();
     await place.release();

@@ -7,9 +7,11 @@ import { startSweeper } from '../../../workers/sweeper.js';
 import { errorLogger, type FleetEngine, openFleet } from '../../compose.js';
 import { SluiceError } from '../../core/problem.js';
 import type { RoleName } from '../../ports/store.js';
+import { CHILD_COUNTS, countForParent } from '../child-counts.js';
 import { CHILD_WAITS, END_AT_ONCE, tellParent } from '../child-messages.js';
 import { CHILD_REDIS, CHILD_UNSERVED } from '../child-redis.js';
 import { checkLogLevel, createLog } from '../log.js';
+import { metricsGiven, observingOf, startMetrics } from '../observing.js';
 import { type FleetOptions, ProblemList, wholeNumber } from '../options.js';
 import { print, say } from '../output.js';
 import { loadSettings, requireRedis } from '../redis.js';
@@ -40,12 +42,13 @@ function start(role: RoleName, engine: FleetEngine, sinks: readonly GivenSink[])
 /** Runs one role until it is told to end (SIGTERM, Ctrl-C, the parent gone), drains, and answers 0. */
 export async function runRole(
   role: RoleName,
-  options: FleetOptions & { concurrency?: string; sink?: string[] },
+  options: FleetOptions & { concurrency?: string; sink?: string[]; metrics?: string },
 ): Promise<number> {
   const problems = new ProblemList();
   const level = (await problems.take(() => checkLogLevel(options.logLevel, 'info'))) ?? 'info';
   const concurrency = wholeNumber('--concurrency', options.concurrency, 1, problems);
   const settings = await problems.take(() => loadSettings(options));
+  const metrics = metricsGiven(options.metrics, settings, problems);
   const sinks = sinksOfBoth(settings?.sinks, options.sink);
   if (role === 'dispatcher')
     problems.add(
@@ -64,6 +67,8 @@ export async function runRole(
     );
   const place = await requireRedis(config);
   const waits = role === 'worker' && process.env[CHILD_WAITS] === '1';
+  const countsForParent = process.env[CHILD_COUNTS] === '1';
+  delete process.env[CHILD_COUNTS];
   delete process.env[CHILD_WAITS];
   delete process.env[CHILD_REDIS];
   delete process.env[CHILD_UNSERVED];
@@ -72,15 +77,23 @@ export async function runRole(
   process.on('message', (message) => {
     if (message === END_AT_ONCE) process.exit(3);
   });
-  const engine = await openFleet(config, place.url, await createLog(level));
+  const observing = await observingOf(config, role, countsForParent || metrics !== undefined);
+  const engine = await openFleet(config, place.url, await createLog(level), undefined, observing);
+  const recorder = engine.metrics?.recorder;
+  const tellRest = countsForParent && recorder ? countForParent(recorder) : undefined;
+  let page: Awaited<ReturnType<typeof startMetrics>> | undefined;
   try {
+    page = await startMetrics(engine, metrics);
     const running = waits ? await startWhenTold(engine, told) : await start(role, engine, sinks);
     if (running === undefined) return 0;
     tellParent({ state: 'up', id: running.id });
-    if (options.json) await print(`${JSON.stringify({ role, id: running.id, fleet: config.fleet })}\n`);
+    const joined = { role, id: running.id, fleet: config.fleet, metrics: page.url };
+    if (options.json) await print(`${JSON.stringify(joined)}\n`);
     await Promise.race([told, idleEnd(running)]);
     await running.stop();
+    await tellRest?.();
   } finally {
+    await page?.close();
     await engine.close();
     await place.release();
   }

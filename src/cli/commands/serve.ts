@@ -5,6 +5,7 @@ import { type FleetEngine, openFleet } from '../../compose.js';
 import { startHttp } from '../http-face.js';
 import { DEFAULT_LISTEN, listenGiven } from '../listen.js';
 import { checkLogLevel, createLog } from '../log.js';
+import { metricsGiven, observingOf, startMetrics } from '../observing.js';
 import { type FleetOptions, ProblemList } from '../options.js';
 import { print, say } from '../output.js';
 import { loadSettings, type RedisPlace, requireRedis } from '../redis.js';
@@ -13,11 +14,24 @@ import { sourcesOf, startSourcesOf } from '../sources.js';
 export interface ServeOptions extends FleetOptions {
   listen?: string;
   source?: string[];
+  metrics?: string;
 }
 
-async function greet(place: RedisPlace, config: Config, url: string, sources: number, json: boolean) {
+interface Running {
+  place: RedisPlace;
+  config: Config;
+  url: string;
+  sources: number;
+  /** Where metrics are served besides the HTTP API; null: nowhere. */
+  metrics: string | null;
+}
+
+async function greet({ place, config, url, sources, metrics }: Running, json: boolean) {
   const redis = place.isPrivate ? null : place.shown;
-  if (json) return print(`${JSON.stringify({ role: 'server', fleet: config.fleet, redis, url, sources })}\n`);
+  if (json)
+    return print(
+      `${JSON.stringify({ role: 'server', fleet: config.fleet, redis, url, sources, metrics })}\n`,
+    );
   const from = sources === 0 ? '' : `, with ${sources} source${sources === 1 ? '' : 's'}`;
   say(`sluice: the HTTP API of fleet ${config.fleet} listens at ${url}${from}. Ctrl-C ends it.`);
 }
@@ -36,18 +50,21 @@ export async function serve(options: ServeOptions): Promise<number> {
   const level = (await problems.take(() => checkLogLevel(options.logLevel, 'info'))) ?? 'info';
   const settings = await problems.take(() => loadSettings(options));
   const listen = listenGiven(options.listen, settings, problems) ?? DEFAULT_LISTEN;
+  const metrics = metricsGiven(options.metrics, settings, problems);
   const sources = sourcesOf(settings, options.source, problems);
   problems.throwIfAny('USAGE', 'the server was not started.');
   const config = settings as Config;
   const place = await requireRedis(config);
   const told = untilTold();
-  const engine = await openFleet(config, place.url, await createLog(level));
+  const observing = await observingOf(config, 'server', true);
+  const engine = await openFleet(config, place.url, await createLog(level), undefined, observing);
   const roles: Pick<Role, 'stop'>[] = [];
   try {
     const { role, url } = await startHttp(engine, listen);
-    roles.push(role);
+    const page = await startMetrics(engine, metrics);
+    roles.push(role, { stop: () => page.close() });
     if (sources.length > 0) roles.push(await startSourcesOf(engine, sources));
-    await greet(place, config, url, sources.length, options.json === true);
+    await greet({ place, config, url, sources: sources.length, metrics: page.url }, options.json === true);
     await tellWhoIsMissing(engine);
     await told;
   } finally {

@@ -4,10 +4,12 @@ import { startAggregator } from '../../../workers/aggregator.js';
 import { type Role, untilTold } from '../../../workers/lifecycle.js';
 import { startSweeper } from '../../../workers/sweeper.js';
 import { openFleet } from '../../compose.js';
+import { ChildCounts } from '../child-counts.js';
 import { Executors } from '../executors.js';
 import { startHttp } from '../http-face.js';
 import { listenGiven } from '../listen.js';
 import { checkLogLevel, createLog } from '../log.js';
+import { metricsGiven, observingOf, startMetrics } from '../observing.js';
 import { type FleetOptions, ProblemList, wholeNumber } from '../options.js';
 import { print, say } from '../output.js';
 import { loadSettings, type RedisPlace, requireRedis } from '../redis.js';
@@ -22,13 +24,18 @@ interface Running {
   /** Where the HTTP API listens; null: it is not served. */
   url: string | null;
   sources: number;
+  /** Where metrics are served besides the HTTP API; null: nowhere. */
+  metrics: string | null;
 }
 
-async function greet({ place, config, workers, url, sources }: Running, json: boolean): Promise<void> {
+async function greet(
+  { place, config, workers, url, sources, metrics }: Running,
+  json: boolean,
+): Promise<void> {
   const roles = `aggregator, sweeper and ${workers} worker${workers === 1 ? '' : 's'}`;
   if (json) {
     const redis = place.isPrivate ? null : place.shown;
-    const told = { fleet: config.fleet, redis, private: place.isPrivate, workers, url, sources };
+    const told = { fleet: config.fleet, redis, private: place.isPrivate, workers, url, sources, metrics };
     await print(`${JSON.stringify(told)}\n`);
     return;
   }
@@ -45,6 +52,7 @@ export interface UpOptions extends FleetOptions {
   sink?: string[];
   listen?: string;
   source?: string[];
+  metrics?: string;
 }
 
 /** `sluice up`: a whole fleet in one process tree, until told to end; answers 0. */
@@ -56,6 +64,7 @@ export async function up(options: UpOptions): Promise<number> {
   const sinks = sinksOfBoth(settings?.sinks, options.sink);
   problems.add(...(await sinkProblems(sinks)), ...stdoutProblems(sinks, options.json ? '--json' : undefined));
   const listen = listenGiven(options.listen, settings, problems);
+  const metrics = metricsGiven(options.metrics, settings, problems);
   const sources = sourcesOf(settings, options.source, problems);
   problems.throwIfAny('USAGE', 'nothing was started.');
   const config = settings as Config;
@@ -63,7 +72,10 @@ export async function up(options: UpOptions): Promise<number> {
   const place = await requireRedis(config);
   const log = await createLog(level);
   const told = untilTold();
-  const engine = await openFleet(config, place.url, log);
+  const counts = metrics !== undefined || listen !== undefined;
+  const engine = await openFleet(config, place.url, log, undefined, await observingOf(config, 'up', counts));
+  const ofWorkers = engine.metrics && new ChildCounts(engine.metrics.recorder);
+  if (ofWorkers !== undefined) engine.metrics?.gatherFrom(() => ofWorkers.gather());
   const executors = new Executors(
     {
       redisUrl: place.url,
@@ -72,6 +84,7 @@ export async function up(options: UpOptions): Promise<number> {
       logLevel: level,
       drainMs: config.worker.drain,
       isAlone: place.isPrivate,
+      counts: ofWorkers,
     },
     log,
   );
@@ -83,7 +96,16 @@ export async function up(options: UpOptions): Promise<number> {
     const http = listen === undefined ? undefined : await startHttp(engine, listen);
     if (http !== undefined) roles.push(http.role);
     if (sources.length > 0) roles.push(await startSourcesOf(engine, sources));
-    const running = { place, config, workers, url: http?.url ?? null, sources: sources.length };
+    const page = await startMetrics(engine, metrics);
+    roles.push({ stop: () => page.close() });
+    const running = {
+      place,
+      config,
+      workers,
+      url: http?.url ?? null,
+      sources: sources.length,
+      metrics: page.url,
+    };
     await greet(running, options.json === true);
     await told;
   } finally {
