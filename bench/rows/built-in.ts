@@ -1,9 +1,12 @@
 import type { Row } from '../harness/row.js';
 import { batch, packingOff } from './batch.js';
 import { celery } from './celery.js';
+import { fairness } from './fairness.js';
 import { graphile } from './graphile.js';
 import { inline } from './inline.js';
+import { large } from './large.js';
 import { latency } from './latency.js';
+import { million } from './million.js';
 import { promptfoo } from './promptfoo.js';
 import { sandbox } from './sandbox.js';
 import { sinks } from './sinks.js';
@@ -18,6 +21,9 @@ export const ROWS: readonly Row[] = [
   graphile,
   latency,
   inline,
+  large,
+  million,
+  fairness,
   waiting,
   sinks,
   sandbox,
