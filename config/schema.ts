@@ -4,6 +4,7 @@ import { backpressureSettings } from './backpressure.js';
 import { busSettings } from './buses.js';
 import { fairnessSettings } from './fairness.js';
 import { count, duration, LONGEST_KEPT, place } from './fields.js';
+import { limitSettings } from './limits.js';
 import { metricsSettings } from './metrics.js';
 import { retentionSettings } from './retention.js';
 import { shardSettings } from './shards.js';
@@ -195,6 +196,7 @@ export const configSchema = z.strictObject({
   ...autoscaleSettings,
   ...backpressureSettings,
   ...fairnessSettings,
+  ...limitSettings,
   ...metricsSettings,
   ...telemetrySettings,
 });

@@ -6,12 +6,17 @@ import { QUEUES, queuePrefix } from './names.js';
 const COUNTER = 2 ** 32;
 
 /** The lowest turns that wait in the queues of a fleet; nothing of a queue in which none does. */
-export async function frontOf(connection: Redis, fleet: string): Promise<Turns> {
-  const lowest = async (queue: CheckQueue): Promise<number | undefined> => {
-    const key = `${queuePrefix(fleet)}:${QUEUES[queue]}:prioritized`;
+export async function frontOf(connection: Redis, fleet: string, shards = 1): Promise<Turns> {
+  const lowest = async (queue: CheckQueue, shard: number): Promise<number | undefined> => {
+    const key = `${queuePrefix(fleet, shard)}:${QUEUES[queue]}:prioritized`;
     const score = (await connection.zrange(key, '0', '0', 'WITHSCORES'))[1];
     return score === undefined ? undefined : Math.floor(Number(score) / COUNTER);
   };
-  const [pure, runner] = await Promise.all([lowest('pure'), lowest('runner')]);
+  const lowestOfAll = async (queue: CheckQueue): Promise<number | undefined> => {
+    const all = await Promise.all(Array.from({ length: shards }, (_, shard) => lowest(queue, shard)));
+    const known = all.filter((turn) => turn !== undefined);
+    return known.length === 0 ? undefined : Math.min(...known);
+  };
+  const [pure, runner] = await Promise.all([lowestOfAll('pure'), lowestOfAll('runner')]);
   return { ...(pure === undefined ? {} : { pure }), ...(runner === undefined ? {} : { runner }) };
 }

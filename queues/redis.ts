@@ -1,8 +1,7 @@
-import { Redis } from 'ioredis';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { growingPauses } from '../src/core/backoff.js';
-
-/** For those who load it late: `import()` of a CommonJS package has no names in a bundle. */
-export { Redis };
+import { writeOnceATurn } from '../src/core/one-write.js';
+import { clusterPlace } from '../src/core/redis-url.js';
 
 /** Where queues of a fleet are. */
 export interface QueuePlace {
@@ -18,13 +17,31 @@ export interface ConnectionListener {
   back?(): void;
 }
 
+/** Redirections and repeats of one command: as patient as with one Redis that is away. */
+const MOST_REDIRECTIONS = 100_000;
+
+/** A client of one Redis, or of a cluster, which takes the same commands as long as their keys are of one slot. */
+export function newRedis(url: string, options: Omit<RedisOptions, 'replyMapping'>): Redis {
+  const place = clusterPlace(url);
+  if (place === undefined) return new Redis(url, options);
+  const { nodes, tls, ...login } = place;
+  const { retryStrategy, ...redisOptions } = options;
+  const cluster = new Cluster(nodes, {
+    maxRedirections: options.maxRetriesPerRequest === null ? MOST_REDIRECTIONS : 1,
+    ...(retryStrategy === undefined ? {} : { clusterRetryStrategy: retryStrategy }),
+    redisOptions: { ...redisOptions, ...login, ...(tls ? { tls: {} } : {}) },
+  });
+  return cluster as unknown as Redis;
+}
+
 /** A connection as BullMQ needs it: patient, and away from a primary that became a replica. */
 export function connect(url: string, onError: ConnectionListener = () => {}): Redis {
-  const client = new Redis(url, {
+  const client = newRedis(url, {
     maxRetriesPerRequest: null,
     retryStrategy: growingPauses(2000),
     reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
   });
+  writeOnceATurn(client, process.nextTick);
   client.on('error', onError);
   client.on('ready', () => onError.back?.());
   return client;

@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import type { Turns } from '../src/core/fairness.js';
 import type { Chunk } from '../src/core/manifest.js';
 import type { Pack } from '../src/core/packing.js';
+import { shardOf } from '../src/core/shards.js';
 import type { WorkQueue } from '../src/ports/queue.js';
 import type { Flows } from './flows.js';
 import { frontOf } from './front.js';
@@ -15,30 +16,39 @@ import { connect, type QueuePlace } from './redis.js';
 export class BullWorkQueue implements WorkQueue {
   readonly #connection: Redis;
   readonly #fleet: string;
-  readonly #open: () => Promise<Flows>;
-  #flows: Promise<Flows> | undefined;
+  readonly #shards: number;
+  readonly #open: (shard: number) => Promise<Flows>;
+  readonly #flows = new Map<number, Promise<Flows>>();
 
   /**
-   * `tries`: how often a pack is run before infrastructure trouble makes it an error; `telemetry` carries
-   * traces in jobs.
+   * `shards`: over how many the fleet is spread, by default 1; `tries`: how often a pack is run before
+   * infrastructure trouble makes it an error; `telemetry` carries traces in jobs.
    */
   constructor(
-    place: QueuePlace,
+    place: Pick<QueuePlace, 'url' | 'fleet'> & { shards?: number },
     tries: number,
     onError: (error: Error) => void,
     { telemetry }: Pick<Observers, 'telemetry'> = {},
   ) {
     this.#connection = connect(place.url, onError);
     this.#fleet = place.fleet;
-    this.#open = async () => {
+    this.#shards = place.shards ?? 1;
+    this.#open = async (shard) => {
       const { Flows } = await import('./flows.js');
-      return new Flows(this.#connection, place.fleet, tries, onError, place.shard, telemetry);
+      return new Flows(this.#connection, place.fleet, tries, onError, shard, telemetry);
     };
   }
 
-  #opened(): Promise<Flows> {
-    this.#flows ??= this.#open();
-    return this.#flows;
+  #opened(shard: number): Promise<Flows> {
+    const known = this.#flows.get(shard);
+    if (known !== undefined) return known;
+    const opening = this.#open(shard);
+    this.#flows.set(shard, opening);
+    return opening;
+  }
+
+  #flowsOf(chunk: string): Promise<Flows> {
+    return this.#opened(shardOf(chunk, this.#shards));
   }
 
   async enqueue(
@@ -46,24 +56,25 @@ export class BullWorkQueue implements WorkQueue {
     generation: number,
     packs: readonly Pack[],
   ): Promise<void> {
-    await (await this.#opened()).enqueue(chunk, generation, packs);
+    await (await this.#flowsOf(chunk.id)).enqueue(chunk, generation, packs);
   }
 
   front(): Promise<Turns> {
-    return frontOf(this.#connection, this.#fleet);
+    return frontOf(this.#connection, this.#fleet, this.#shards);
   }
 
   async isAlive(chunk: Pick<Chunk, 'id' | 'attempt'>, generation: number): Promise<boolean> {
-    return (await this.#opened()).isAlive(chunk, generation);
+    return (await this.#flowsOf(chunk.id)).isAlive(chunk, generation);
   }
 
   /** Removes failed children whose parents went on long ago (DESIGN 5.6). */
   async removeFailed(olderThanMs: number): Promise<void> {
-    await (await this.#opened()).removeFailed(olderThanMs);
+    for (let shard = 0; shard < this.#shards; shard += 1)
+      await (await this.#opened(shard)).removeFailed(olderThanMs);
   }
 
   async close(): Promise<void> {
-    await this.#flows?.then((flows) => flows.close());
+    await Promise.all([...this.#flows.values()].map(async (flows) => (await flows).close()));
     this.#connection.disconnect();
   }
 }

@@ -106,8 +106,8 @@ async function open(target: string, given: Options, context: SinkContext): Promi
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
     ...(await redisLogin(given, context.secret)),
   };
-  const { Redis } = await import('../redis.js');
-  return new RedisStreamSink(new Redis(url, settings), key, given.max_length, context.onError);
+  const { newRedis } = await import('../redis.js');
+  return new RedisStreamSink(newRedis(url, settings), key, given.max_length, context.onError);
 }
 
 export const redisStream = defineSink({

@@ -45,8 +45,8 @@ async function open(target: string, given: Options, context: SourceContext, take
     reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? (2 as const) : false),
     ...(await redisLogin(given, context.secret)),
   };
-  const { Redis } = await import('../redis.js');
-  const clients = { client: new Redis(url, settings), reader: new Redis(url, settings) };
+  const { newRedis } = await import('../redis.js');
+  const clients = { client: newRedis(url, settings), reader: newRedis(url, settings) };
   let told = '';
   const listen = (error: Error) => {
     const reason = redact(error.message || (error as NodeJS.ErrnoException).code || 'the connection broke');

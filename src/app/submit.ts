@@ -8,6 +8,7 @@ import {
   checksOf,
   childrenOf,
   chunkLimits,
+  largeMark,
   MOST_CHILDREN,
   type Packing,
   planPacks,
@@ -15,6 +16,7 @@ import {
 } from '../core/packing.js';
 import { SluiceError } from '../core/problem.js';
 import type { Scenario } from '../core/scenario/model.js';
+import { shardOf } from '../core/shards.js';
 import type { StoredSubject } from '../core/subject.js';
 import type { Clock } from '../ports/clock.js';
 import type { WorkQueue } from '../ports/queue.js';
@@ -92,7 +94,8 @@ export class Submitter {
   readonly #flights = new Set<Promise<void>>();
   readonly #report: SubmitReport = { accepted: 0, standing: 0 };
   readonly #window: Window;
-  #pending = empty();
+  /** By shard: a chunk is of one. */
+  readonly #pending = new Map<number, Pending>();
   #failure: unknown;
 
   /** `blobs`: the scenarios' JSON and the bundles, stored with every chunk that needs them. */
@@ -121,7 +124,9 @@ export class Submitter {
       scenario: scenario.digest,
       subject: subject.digest,
     };
-    const twin = this.#pending.entries.find((pending) => pending.entry.id === entry.id);
+    const shard = shardOf(entry.id, this.#deps.store.shards ?? 1);
+    const pending = this.#pending.get(shard) ?? empty();
+    const twin = pending.entries.find((each) => each.entry.id === entry.id);
     if (twin !== undefined) {
       if (twin.entry.subject !== entry.subject) throw this.#otherContent(entry);
       this.#report.standing += 1;
@@ -134,29 +139,27 @@ export class Submitter {
     }
     const limits = chunkLimits(this.#settings.expected, this.#settings.workers);
     const children = childrenOf(places, this.#settings.packing);
-    const pending = this.#pending;
     const full =
       pending.entries.length >= limits.evaluations ||
       pending.bytes + subject.json.length > limits.bytes ||
       pending.children + children > MOST_CHILDREN;
-    if (full && pending.entries.length > 0) await this.#flush();
-    this.#pending.entries.push(addition);
-    this.#pending.bytes += subject.json.length;
-    this.#pending.children += children;
+    const isFull = full && pending.entries.length > 0;
+    const next = isFull ? empty() : pending;
+    next.entries.push(addition);
+    next.bytes += subject.json.length;
+    next.children += children;
+    this.#pending.set(shard, next);
+    if (isFull) await this.#launch(pending);
   }
 
   /** Everything given so far is accepted and enqueued when this resolves. */
   async finish(): Promise<SubmitReport> {
-    await this.#flush();
+    const pending = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const each of pending) await this.#launch(each);
     await Promise.all(this.#flights);
     if (this.#failure !== undefined) throw this.#failure;
     return this.#report;
-  }
-
-  async #flush(): Promise<void> {
-    const pending = this.#pending;
-    this.#pending = empty();
-    if (pending.entries.length > 0) await this.#launch(pending);
   }
 
   async #launch(pending: Pending): Promise<void> {
@@ -215,6 +218,7 @@ export class Submitter {
       evaluations: entries.map((e) => e.entry),
       ...(this.#settings.actor === undefined ? {} : { actor: this.#settings.actor }),
       ...(turns === undefined ? {} : { turns }),
+      ...largeMark(entries.map((e) => e.places)),
     };
   }
 

@@ -32,6 +32,8 @@ export interface FleetEngine extends Engine {
   kind: 'fleet';
   queue: BullWorkQueue;
   redisUrl: string;
+  /** Over how many the fleet is spread; 1 to 64. */
+  shards: number;
   /** Who looks on at the queues. */
   observers?: Observers;
   /** Hears of trouble on any connection of this process. */

@@ -49,6 +49,7 @@ export type ErrorCode =
   | 'REDIS_UNREACHABLE'
   | 'REDIS_POLICY'
   | 'REDIS_VERSION'
+  | 'SHARDS_CHANGED'
   | 'NO_WORKERS'
   | 'INTERRUPTED'
   | 'IO';

@@ -47,6 +47,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   NO_WORKERS: [503, 'Not available now'],
   INTERRUPTED: [503, 'Not available now'],
   REDIS_UNREACHABLE: [503, 'Not available now'],
+  SHARDS_CHANGED: [503, 'Not available now'],
   REDIS_POLICY: [503, 'Not available now'],
   REDIS_VERSION: [503, 'Not available now'],
 };

@@ -1,7 +1,9 @@
-import { Redis, type RedisOptions } from 'ioredis';
+import type { Cluster, Redis, RedisOptions } from 'ioredis';
 import { growingPauses } from '../../core/backoff.js';
+import { writeOnceATurn } from '../../core/one-write.js';
 import { SluiceError } from '../../core/problem.js';
-import { withoutPassword } from '../../core/redis-url.js';
+import { clusterPlace, withoutPassword } from '../../core/redis-url.js';
+import { newClient } from './cluster.js';
 
 /** Prefix of every key of a fleet on one shard, 0 being its home; the hash tag keeps it on one node of a cluster. */
 export function keyPrefix(fleet: string, shard = 0): string {
@@ -27,7 +29,14 @@ function unreachable(url: string, reason: string): SluiceError {
 
 const databaseOf = (url: URL): string => url.pathname.replace(/^\//, '');
 
+/** Each Redis that a client speaks to: the masters of a cluster, or the one. */
+export function mastersOf(client: Redis): Redis[] {
+  const cluster = client as unknown as Cluster;
+  return cluster.isCluster ? cluster.nodes('master') : [client];
+}
+
 function checkUrl(url: string): void {
+  if (clusterPlace(url) !== undefined) return;
   let parsed: URL;
   try {
     parsed = new URL(url);
@@ -52,13 +61,25 @@ function checkUrl(url: string): void {
   }
 }
 
+/** What the connections of a fleet's processes are called in CLIENT LIST. */
+export const clientName = (fleet: string): string => `sluice:${fleet}`;
+
 /**
  * Connects, or throws REDIS_UNREACHABLE within `timeoutMs`. Once connected, the client survives
- * outages: commands wait until Redis is back.
+ * outages: commands wait until Redis is back. `name`: of the connection in CLIENT LIST.
  */
-export async function connectRedis(url: string, timeoutMs = 5000): Promise<Redis> {
+export async function connectRedis(
+  url: string,
+  { name, timeoutMs = 5000 }: { name?: string; timeoutMs?: number } = {},
+): Promise<Redis> {
   checkUrl(url);
-  const client = new Redis(url, { ...redisOptions, lazyConnect: true, connectTimeout: timeoutMs });
+  const client = newClient(url, {
+    ...redisOptions,
+    lazyConnect: true,
+    connectTimeout: timeoutMs,
+    ...(name === undefined ? {} : { connectionName: name }),
+  });
+  writeOnceATurn(client, process.nextTick);
   let last = 'no answer';
   const note = (error: Error) => {
     last = error.message || (error as { code?: string }).code || 'connection refused';
@@ -91,6 +112,7 @@ export async function connectRedis(url: string, timeoutMs = 5000): Promise<Redis
  * and goes on in database 0.
  */
 async function selectDatabase(client: Redis, url: string): Promise<void> {
+  if (clusterPlace(url) !== undefined) return;
   const name = databaseOf(new URL(url));
   if (name === '') return;
   await client.select(Number(name)).catch((error: Error) => {
@@ -102,9 +124,8 @@ async function selectDatabase(client: Redis, url: string): Promise<void> {
 }
 
 /** The options that lead redis-cli to this Redis. */
-function addressOf(url: string): string {
-  const { hostname, port } = new URL(url);
-  return `-h ${hostname.replace(/^\[|\]$/g, '')} -p ${port || '6379'}`;
+function addressOf({ options }: Redis): string {
+  return `-h ${options.host} -p ${options.port}`;
 }
 
 /** What must be on disk before Redis answers: nothing, or every write. */
@@ -115,7 +136,17 @@ export type Durability = 'any' | 'always';
  * every write on disk before it answers where that is demanded.
  */
 export async function assertFit(client: Redis, url: string, durability: Durability = 'any'): Promise<void> {
+  for (const master of mastersOf(client)) await assertMasterFit(master, url, durability);
+}
+
+async function assertMasterFit(client: Redis, url: string, durability: Durability): Promise<void> {
   const info = await client.info();
+  if (/^redis_mode:cluster/m.test(info) && clusterPlace(url) === undefined) {
+    throw new SluiceError(
+      'USAGE',
+      `Redis at ${withoutPassword(url)} is a node of a Redis Cluster; name it as redis+cluster://HOST:PORT,HOST:PORT.`,
+    );
+  }
   const version = /redis_version:(\S+)/.exec(info)?.[1] ?? '0';
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major < 6 || (major === 6 && minor < 2)) {
@@ -126,7 +157,7 @@ export async function assertFit(client: Redis, url: string, durability: Durabili
     throw new SluiceError(
       'REDIS_POLICY',
       `Redis has maxmemory-policy ${policy}, which may drop accepted work when memory runs out. ` +
-        `Set it to noeviction: redis-cli ${addressOf(url)} CONFIG SET maxmemory-policy noeviction`,
+        `Set it to noeviction: redis-cli ${addressOf(client)} CONFIG SET maxmemory-policy noeviction`,
     );
   }
   if (durability === 'always') await assertDurable(client);

@@ -5,6 +5,7 @@ import { assertFit, clientName, connectRedis, type Durability, keyPrefix } from 
 import type { RedisContext } from './context.js';
 import { RedisEvaluations } from './evaluations.js';
 import { RedisLetters } from './letters.js';
+import { RedisLimits } from './limits.js';
 import { memoryOf } from './memory.js';
 import { RedisOutbox } from './outbox.js';
 import { RedisPlans } from './plans.js';
@@ -105,6 +106,7 @@ function storeOf(client: Redis, scripts: Scripts, options: RedisStoreOptions, sh
     letters: new RedisLetters(context),
     sinks: new RedisSinks(context),
     tokens: new RedisTokens(context),
+    limits: new RedisLimits(context),
     memory: () => memoryOf(client),
     durable: true,
     async close() {
