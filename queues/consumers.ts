@@ -136,7 +136,7 @@ export function consumePacks(
     const answer = await (job.stalledCounter === 0 ? judge(0) : suspects.run(job, payload, judge));
     if (answer.kind === 'split') await addSiblings(job, payload, answer.packs);
     const { standing, onError } = deps;
-    if (answer.kind === 'limited') await comeAgain({ signal, onError }, job, token, payload, answer);
+    if (answer.kind === 'limited') await comeAgain({ signal: signal(), onError }, job, token, payload, answer);
     if (answer.kind !== 'unserved') return;
     const queue = queues[payload.pack.queue];
     await postpone({ queue, signal: signal(), standing, onError }, job, token, payload, answer.needs);
