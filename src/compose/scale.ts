@@ -15,8 +15,8 @@ export function timesOf({ autoscale }: Config): Pick<ScalePolicy, 'idleMs' | 'ta
 }
 
 /** What waits in the queues of a fleet; to be closed. */
-export function openBacklog({ config, redisUrl, trouble }: FleetEngine): Backlog {
-  return new BullBacklog({ url: redisUrl, fleet: config.fleet }, trouble);
+export function openBacklog({ config, redisUrl, store, trouble }: FleetEngine): Backlog {
+  return new BullBacklog({ url: redisUrl, fleet: config.fleet, shards: store.shards ?? 1 }, trouble);
 }
 
 const isFleet = (engine: Engine): engine is FleetEngine => engine.kind === 'fleet';
