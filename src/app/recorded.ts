@@ -1,5 +1,21 @@
 import { isPlainObject } from '../core/json.js';
-import { type PackResults, unpackRows } from '../core/results-codec.js';
+import { type PackResults, type RecordedResults, unpackRows } from '../core/results-codec.js';
+import type { EvaluationStore, RecordedPage } from '../ports/store.js';
+
+/** All that was recorded for a chunk, from its first page on. */
+export async function allOf(
+  store: Pick<EvaluationStore, 'recordedFrom'>,
+  chunk: string,
+  first: RecordedPage,
+): Promise<RecordedResults[]> {
+  const all = first.results;
+  for (let { next } = first; next !== undefined; ) {
+    const page: RecordedPage = await store.recordedFrom(chunk, next);
+    all.push(...page.results);
+    next = page.next;
+  }
+  return all;
+}
 
 type Share = PackResults['evaluations'][number];
 

@@ -39,6 +39,8 @@ export interface Chunk {
   deadline: number;
   acceptedAt: number;
   evaluations: ManifestEntry[];
+  /** Its one evaluation is large (`largeMark`): it is decided a page at a time. */
+  isLarge?: true;
   /** A plan's evaluation, which is alone in its chunk: its checks take the place of a scenario's rules. */
   plan?: PlanManifest;
   /** Who asked for it; absent: not known. */

@@ -10,7 +10,7 @@ export const MOST_CHILDREN = 300;
 /** Checks that count as one child when a chunk is filled: so results of a chunk stay small as well. */
 const CHECKS_A_CHILD = 20;
 /** An evaluation with more pure checks than this is large: it fills a chunk, and travels in several packs. */
-export const LARGE_CHECKS = 2000;
+const LARGE_CHECKS = 2000;
 /** Checks of a large evaluation that share a job. */
 const PACK_CHECKS = 1000;
 /** Flows that each worker should get at least, so that a small batch uses all of them. */
@@ -45,6 +45,11 @@ export function chunkLimits(total: number | undefined, workers: number): ChunkLi
 /** Whether an evaluation needs a flow of its own, so that it holds up no other (DESIGN 5.2). */
 export function travelsAlone(places: readonly CheckPlace[]): boolean {
   return places.includes('runner');
+}
+
+/** What the manifest says of a chunk whose one evaluation is decided a page at a time. */
+export function largeMark(places: readonly (readonly CheckPlace[])[]): { isLarge?: true } {
+  return places.length === 1 && (places[0]?.length ?? 0) > LARGE_CHECKS ? { isLarge: true } : {};
 }
 
 /** Room that an evaluation with these checks takes in its flow, of `MOST_CHILDREN`. */

@@ -89,10 +89,28 @@ export function unpackRows(texts: unknown, rows: unknown): (CheckResult | unknow
 
 /** Reads stored results, a chunk's or those of one pack that brought all of them; what is none has no rows. */
 export function parseChunkResults(json: string): ChunkResults {
+  if (json.includes('\n')) return parseParts(json);
   const parsed: unknown = JSON.parse(json);
   if (!isPlainObject(parsed)) return { texts: [], rows: {} };
   if (isPlainObject(parsed.rows)) return parsed as unknown as ChunkResults;
   if (!Array.isArray(parsed.evaluations)) return { texts: [], rows: {} };
   const { texts, evaluations } = parsed as unknown as PackResults;
   return { texts, rows: Object.fromEntries(evaluations.map(({ position, rows }) => [position, rows])) };
+}
+
+/** Reads the results of a large evaluation: parts of one evaluation a line, each with its own texts. */
+function parseParts(lines: string): ChunkResults {
+  const table = new TextTable();
+  const rows: PackedRows = [];
+  for (const line of lines.split('\n')) {
+    if (line === '') continue;
+    const { texts, evaluations } = JSON.parse(line) as PackResults;
+    for (const { firstCheck, rows: part } of evaluations) {
+      const results = unpackRows(texts, part) as (CheckResult | undefined)[];
+      packRows(table, results).forEach((row, i) => {
+        if (row !== null) rows[firstCheck + i] = row;
+      });
+    }
+  }
+  return { texts: table.texts, rows: { 0: rows } };
 }

@@ -6,6 +6,7 @@ import type { Need } from '../core/registry/needs.js';
 import type { PackResults, RecordedResults } from '../core/results-codec.js';
 import type { Blob } from './blob.js';
 import type { DeadLetterStore, SinkStateStore } from './dead-letters.js';
+import type { LimitStore } from './limits.js';
 import type { PlanStore } from './plans.js';
 import type { RegistryStore } from './registry.js';
 import type { RetentionStore } from './retention.js';
@@ -46,6 +47,13 @@ export interface StoredDecision {
   decision: string;
   /** The chunk's results that were staged with it, for `parseChunkResults`: one text for all of a commit. */
   results: string;
+}
+
+/** Part of what was recorded for a chunk. */
+export interface RecordedPage {
+  results: RecordedResults[];
+  /** Where the next page begins; undefined: this is the last. */
+  next: number | undefined;
 }
 
 /** Evaluations of one chunk that were decided together. */
@@ -129,6 +137,17 @@ export interface EvaluationStore {
   raiseGeneration(chunk: string, expected: number, checkAt: number): Promise<number | undefined>;
   /** Appends results; `late` ones (the chunk is decided or gone) are kept apart. */
   record(chunk: string, results: PackResults): Promise<'stored' | 'late'>;
+  /** What was recorded from `from` on, some of it: the pages of all that `recorded` returns. */
+  recordedFrom(chunk: string, from: number): Promise<RecordedPage>;
+  /** Stores a long text under a stage in pieces, for a commit without results; kept `leaseMs` milliseconds until then. */
+  stage(chunk: string, stage: string, text: AsyncIterable<string>, leaseMs: number): Promise<void>;
+  /** A blob's text piece by piece; none when it is not stored. `near` as for `blobs`. */
+  blobPieces(digest: string, near: string): AsyncIterable<string>;
+  /**
+   * Writes events of an undecided chunk ahead of its decision; `told`: how many were written before. What was
+   * written once is not written again.
+   */
+  announce(chunk: string, told: number, events: readonly OutboxEvent[]): Promise<void>;
   /** Everything recorded, in the order of writing: the first result of a check stands. */
   recorded(chunk: string): Promise<RecordedResults[]>;
   /**
@@ -250,6 +269,7 @@ export interface Store {
   readonly letters: DeadLetterStore;
   readonly sinks: SinkStateStore;
   readonly tokens: TokenStore;
+  readonly limits: LimitStore;
   /** How full it is, the fullest of its shards; absent: nobody knows. */
   memory?(): Promise<MemoryUse>;
   /** Whether what was acknowledged survives this process. */

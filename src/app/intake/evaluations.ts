@@ -2,7 +2,7 @@ import { idFrom } from '../../core/digest.js';
 import type { EvaluationDocument, IndexedEvaluation } from '../../core/document.js';
 import { acceptedEvent } from '../../core/evaluation-events.js';
 import type { Chunk, EvaluationOptions } from '../../core/manifest.js';
-import { planPacks } from '../../core/packing.js';
+import { largeMark, planPacks } from '../../core/packing.js';
 import { type Problem, SluiceError, show } from '../../core/problem.js';
 import type { Scenario } from '../../core/scenario/model.js';
 import type { Clock } from '../../ports/clock.js';
@@ -116,16 +116,17 @@ export class EvaluationIntake {
     const { clock, settings } = this.#deps;
     const id = evaluationOf(request);
     const now = clock.now();
+    const options = {
+      strict: request.strict ?? false,
+      from: request.from ?? 'direct',
+      informationalErrors: settings.informationalErrors,
+      ...(settings.requireEnforced ? { requireEnforced: true } : {}),
+    };
     return {
       id,
       batch: '',
       attempt: 1,
-      options: {
-        strict: request.strict ?? false,
-        from: request.from ?? 'direct',
-        informationalErrors: settings.informationalErrors,
-        ...(settings.requireEnforced ? { requireEnforced: true } : {}),
-      },
+      options,
       deadline: now + settings.deadlineMs,
       acceptedAt: now,
       evaluations: [
@@ -140,6 +141,7 @@ export class EvaluationIntake {
       ],
       actor: request.actor,
       single: { correlation: request.correlation ?? id, retentionMs: settings.retentionMs },
+      ...largeMark([checkPlaces(scenario, options)]),
     };
   }
 

@@ -9,6 +9,7 @@ import type {
   CommitAnswer,
   DecisionToCommit,
   EvaluationStore,
+  RecordedPage,
   StoredDecision,
 } from '../../ports/store.js';
 import type { MemoryState } from './state.js';
@@ -63,7 +64,15 @@ export class MemoryEvaluations implements EvaluationStore {
       state.places.set(id, { chunk: chunk.id, position });
     });
     const held = blobs.map(({ digest }) => digest);
-    state.chunks.set(chunk.id, { chunk, generation: 1, checkAt, recorded: [], decisions: new Map(), held });
+    state.chunks.set(chunk.id, {
+      chunk,
+      generation: 1,
+      checkAt,
+      recorded: [],
+      decisions: new Map(),
+      held,
+      told: 0,
+    });
     if (batch !== undefined) {
       batch.chunks.push({ id: chunk.id, firstIndex: chunk.evaluations[0]?.index ?? 0 });
       batch.record.accepted += chunk.evaluations.length;
@@ -126,6 +135,29 @@ export class MemoryEvaluations implements EvaluationStore {
     return [...(this.#state.chunks.get(id)?.recorded ?? [])];
   }
 
+  async recordedFrom(id: string): Promise<RecordedPage> {
+    return { results: await this.recorded(id), next: undefined };
+  }
+
+  async stage(id: string, stage: string, text: AsyncIterable<string>): Promise<void> {
+    let whole = '';
+    for await (const bit of text) whole += bit;
+    const chunk = this.#state.chunks.get(id);
+    if (chunk !== undefined) chunk.staged = { stage, text: whole };
+  }
+
+  async *blobPieces(digest: string): AsyncGenerator<string> {
+    const content = this.#state.blobs.get(digest);
+    if (content !== undefined) yield content;
+  }
+
+  async announce(id: string, told: number, events: readonly OutboxEvent[]): Promise<void> {
+    const chunk = this.#state.chunks.get(id);
+    if (chunk === undefined || chunk.decisions.size > 0 || told > chunk.told) return;
+    this.#state.append(events.slice(chunk.told - told));
+    chunk.told = Math.max(chunk.told, told + events.length);
+  }
+
   async commit(
     { id, batch: batchId }: Chunk,
     stage: string,
@@ -136,7 +168,11 @@ export class MemoryEvaluations implements EvaluationStore {
     const chunk = state.chunks.get(id);
     if (chunk === undefined) return { fresh: [], chunkDone: false, batch: undefined };
     const batch = state.batches.get(batchId);
-    const results = given ?? chunk.recorded[Number(stage)]?.stored?.json ?? '{}';
+    const results =
+      given ??
+      (chunk.staged?.stage === stage ? chunk.staged.text : undefined) ??
+      chunk.recorded[Number(stage)]?.stored?.json ??
+      '{}';
     const fresh: number[] = [];
     for (const { position, json, status, vacuousPasses, events } of decisions) {
       if (chunk.decisions.has(position)) continue;

@@ -93,7 +93,7 @@ export class MemoryPlans implements PlanStore {
     chunk.evaluations.forEach(({ id }, position) => {
       this.#state.places.set(id, { chunk: chunk.id, position });
     });
-    const fresh = { chunk, generation: 1, checkAt, recorded: [], decisions: new Map(), held: [] };
+    const fresh = { chunk, generation: 1, checkAt, recorded: [], decisions: new Map(), held: [], told: 0 };
     this.#state.chunks.set(chunk.id, fresh);
   }
 

@@ -26,6 +26,10 @@ interface MemoryChunk {
   decisions: Map<number, StoredDecision>;
   /** Digests of the blobs that it uses. */
   held: string[];
+  /** Results that are staged and not committed yet. */
+  staged?: { stage: string; text: string };
+  /** Events that were written ahead of its decision. */
+  told: number;
 }
 
 export interface MemoryPlan {

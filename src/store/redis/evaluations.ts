@@ -11,11 +11,12 @@ import type {
   CommitAnswer,
   DecisionToCommit,
   EvaluationStore,
+  RecordedPage,
   StoredDecision,
 } from '../../ports/store.js';
 import type { RedisBatches } from './batches.js';
 import { type RedisContext, unwrap } from './context.js';
-import { blobArgs, getWhole, PIECE, pageAfter, putNew, putWhole, withPieces } from './pieces.js';
+import { blobArgs, getWhole, PIECE, piecesOf, putNew, putPieces, putWhole, withPieces } from './pieces.js';
 import { UNSWEPT_MS } from './retention.js';
 import { SideBySide } from './side-by-side.js';
 
@@ -26,9 +27,8 @@ const BY_ITSELF = 8 * 1024;
 const REFERENCE = '@';
 /** Milliseconds that it is kept until its chunk refers to it. */
 const UNLINKED_MS = 60_000;
-/** Entries of a list that are read at first, and at the most, in one command. */
-const FIRST_PAGE = 8;
-const MOST_PAGE = 300;
+/** Entries of what was recorded that one command reads: large ones have up to 256 KiB each. */
+const PAGE = 8;
 
 /** Digests of all blobs, when they are not just those that the manifest names. */
 function heldBeside(chunk: Chunk, blobs: readonly Blob[]): string[] {
@@ -164,7 +164,23 @@ export class RedisEvaluations implements EvaluationStore {
   }
 
   async recorded(chunk: string): Promise<RecordedResults[]> {
-    const found = await this.#listed(this.#key('res', chunk));
+    const all: RecordedResults[] = [];
+    for (let from: number | undefined = 0; from !== undefined; ) {
+      const page: RecordedPage = await this.recordedFrom(chunk, from);
+      all.push(...page.results);
+      from = page.next;
+    }
+    return all;
+  }
+
+  async recordedFrom(chunk: string, from: number): Promise<RecordedPage> {
+    const found = await this.#context.client.lrange(this.#key('res', chunk), from, from + PAGE - 1);
+    const next = found.length < PAGE ? undefined : from + PAGE;
+    return { results: await this.#resolved(chunk, found), next };
+  }
+
+  /** Entries of the list, with those that are stored by themselves. */
+  async #resolved(chunk: string, found: readonly string[]): Promise<RecordedResults[]> {
     const stages = found.filter((entry) => entry.startsWith(REFERENCE)).map((entry) => entry.slice(1));
     const texts = await getWhole(
       this.#context,
@@ -182,6 +198,19 @@ export class RedisEvaluations implements EvaluationStore {
         return [];
       }
     });
+  }
+
+  async stage(chunk: string, stage: string, text: AsyncIterable<string>, leaseMs: number): Promise<void> {
+    await putPieces(this.#context, this.#key('rs', `${chunk}:${stage}`), text, leaseMs);
+  }
+
+  blobPieces(digest: string): AsyncIterable<string> {
+    return piecesOf(this.#context, this.#key('blob', digest));
+  }
+
+  async announce(chunk: string, told: number, events: readonly OutboxEvent[]): Promise<void> {
+    const { scripts, prefix } = this.#context;
+    await scripts.announce(prefix, chunk, told, ...events.map((event) => event.json));
   }
 
   async commit(
@@ -261,18 +290,6 @@ export class RedisEvaluations implements EvaluationStore {
       if (typeof value === 'string') found[field] = value;
     });
     return found;
-  }
-
-  /** A list, read a page at a time, so that no command takes long. */
-  async #listed(key: string): Promise<string[]> {
-    const all: string[] = [];
-    for (let count = FIRST_PAGE; ; ) {
-      const page = await this.#context.client.lrange(key, all.length, all.length + count - 1);
-      all.push(...page);
-      if (page.length < count) return all;
-      const bytes = page.reduce((sum, text) => sum + text.length, 0);
-      count = pageAfter(page.length, bytes, MOST_PAGE);
-    }
   }
 
   #decidedPositions(hash: Record<string, string>): number[] {

@@ -51,6 +51,47 @@ export async function putWhole(
   await client.set(key, headOf(pieces.length), 'PX', leaseMs);
 }
 
+/** Stores a text that comes bit by bit under a key for `leaseMs` milliseconds, in pieces, also when it is short. */
+export async function putPieces(
+  { client }: RedisContext,
+  key: string,
+  text: AsyncIterable<string>,
+  leaseMs: number,
+): Promise<void> {
+  let count = 0;
+  const put = async (all: string) => {
+    for (const piece of cut(all)) {
+      await client.set(`${key}:${count}`, piece, 'PX', leaseMs);
+      count += 1;
+    }
+  };
+  let pending = '';
+  for await (const bit of text) {
+    pending += bit;
+    if (pending.length < PIECE) continue;
+    await put(pending);
+    pending = '';
+  }
+  await put(pending);
+  await client.set(key, headOf(count), 'PX', leaseMs);
+}
+
+/** The text under a key piece by piece; ends early when a piece is not there. */
+export async function* piecesOf({ client }: RedisContext, key: string): AsyncGenerator<string> {
+  const content = await client.get(key);
+  if (content === null) return;
+  const count = countIn(content);
+  if (count === undefined) {
+    yield content;
+    return;
+  }
+  for (let n = 0; n < count; n++) {
+    const piece = await client.get(`${key}:${n}`);
+    if (piece === null) return;
+    yield piece;
+  }
+}
+
 /** The texts under these keys, whole; undefined for what is not there, or not all of it. */
 export async function getWhole(
   { client }: RedisContext,
