@@ -55,7 +55,7 @@ describe('sluice autoscale', () => {
   it('judges from zero workers, has zero again, and leaves none behind when it is killed', async () => {
     const place = ['--redis', server.url, '--fleet', 'demand'];
     const workers = async () =>
-      (await redis.zrange('demand:{0}:roles', 0, -1)).filter((name) => name.startsWith('worker/')).length;
+      (await redis.zrange('demand:{0}:roles', '0', '-1')).filter((name) => name.startsWith('worker/')).length;
     await start('aggregator', ...place);
     const scaler = await start(
       'autoscale',
