@@ -1,3 +1,4 @@
+import { HitData, type PackedHit } from './hit.js';
 import { isPlainObject } from './json.js';
 import { type CheckResult, OUTCOMES, type Outcome } from './result.js';
 
@@ -5,7 +6,7 @@ import { type CheckResult, OUTCOMES, type Outcome } from './result.js';
 type Row = [
   outcome: number,
   message: number,
-  data: Record<string, unknown>,
+  data: Record<string, unknown> | PackedHit,
   ms: number,
   tries: number,
   worker: number,
@@ -24,7 +25,7 @@ export interface PackResults {
 /** What a pack brought back, as it is stored. */
 export interface RecordedResults extends PackResults {
   /** Where it is stored by itself, so that it may stand as the chunk's results as it is. */
-  readonly stored?: { readonly stage: string; readonly json: string };
+  readonly stored?: { readonly stage: string; readonly json: string } | undefined;
 }
 
 /** All results of a chunk, as they are stored with its decisions: rows by the evaluation's position. */
@@ -58,7 +59,7 @@ export function packRows(table: TextTable, results: readonly (CheckResult | unde
     return [
       OUTCOMES.indexOf(result.outcome),
       table.place(result.message),
-      result.data,
+      HitData.pack(result.data) ?? result.data,
       result.duration_ms,
       result.tries,
       result.worker === null ? -1 : table.place(result.worker),
@@ -78,7 +79,7 @@ export function unpackRows(texts: unknown, rows: unknown): (CheckResult | unknow
     return {
       outcome: OUTCOMES[outcome] as Outcome,
       message: table[message] as string,
-      data,
+      data: HitData.unpack(data) as CheckResult['data'],
       duration_ms,
       tries,
       worker: (table[worker] ?? null) as string | null,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Rule } from '../scenario/model.js';
+import { type Rule, SCOPES } from '../scenario/model.js';
 
 /** A scenario without the parameters of its rules: what a decision needs, and little of it. */
 export interface ScenarioOutline {
@@ -32,6 +32,7 @@ function endOfObject(text: string, from: number): number {
 class OutlineReader {
   readonly #hash = createHash('sha256');
   readonly rules: Rule[] = [];
+  readonly #words = new Map<string, string>();
   #head = '';
   #rest = '';
   #state: 'head' | 'rules' | 'tail' = 'head';
@@ -54,12 +55,20 @@ class OutlineReader {
       else {
         const to = endOfObject(this.#rest, from);
         if (to < 0) break;
-        const rule = JSON.parse(this.#rest.slice(from, to)) as Rule;
-        this.rules.push({ ...rule, params: NO_PARAMS });
+        this.rules.push(this.#rule(this.#rest.slice(from, to)));
         from = to;
       }
     }
     this.#rest = this.#rest.slice(from);
+  }
+
+  /** Few words name the validators of all rules: each is kept once. */
+  #rule(json: string): Rule {
+    const { scope, index, label, validator, required, negate } = JSON.parse(json) as Rule;
+    const known = this.#words.get(validator) ?? validator;
+    this.#words.set(known, known);
+    const ofScope = SCOPES.find((each) => each === scope) ?? scope;
+    return { scope: ofScope, index, label, validator: known, required, negate, params: NO_PARAMS };
   }
 
   end(digest: string): ScenarioOutline | undefined {
