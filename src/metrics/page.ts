@@ -13,6 +13,13 @@ export interface PageWriter {
   write(metrics: readonly Written[]): Promise<MetricsPage>;
 }
 
+/** Gauges of prom-client with names that Prometheus keeps for counters; others say the same by type. */
+const MISNAMED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
+
 interface Value {
   labels: Record<string, string>;
   value: number;
@@ -49,6 +56,7 @@ export async function openPageWriter(): Promise<PageWriter> {
   const { collectDefaultMetrics, Registry } = loaded.default ?? loaded;
   const ownProcess = new Registry();
   collectDefaultMetrics({ register: ownProcess });
+  for (const name of MISNAMED) ownProcess.removeSingleMetric(name);
   return {
     async write(metrics) {
       const registry = new Registry();
