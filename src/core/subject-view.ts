@@ -88,7 +88,7 @@ export class SubjectView {
   readonly subject: Subject;
   readonly redactor: Redactor;
   readonly #taskTexts = new Map<TaskField, readonly TaskText[]>();
-  readonly #texts = new Map<string, readonly SearchText[]>();
+  readonly #texts = new Map<Scope, Map<Where, readonly SearchText[]>>();
   readonly #joined = new Map<TaskField, Joined>();
   readonly #secrets = new WeakMap<SearchText, Span[]>();
 
@@ -107,11 +107,16 @@ export class SubjectView {
    * tasks joined in scope job, otherwise one text. The same list for the same arguments.
    */
   texts(where: Where, scope: Scope): readonly SearchText[] {
-    const key = `${scope}/${where}`;
-    const known = this.#texts.get(key);
-    if (known !== undefined) return known;
-    const texts = this.#compute(where, scope);
-    this.#texts.set(key, texts);
+    let ofScope = this.#texts.get(scope);
+    if (ofScope === undefined) {
+      ofScope = new Map();
+      this.#texts.set(scope, ofScope);
+    }
+    let texts = ofScope.get(where);
+    if (texts === undefined) {
+      texts = this.#compute(where, scope);
+      ofScope.set(where, texts);
+    }
     return texts;
   }
 

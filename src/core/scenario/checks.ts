@@ -67,13 +67,22 @@ export function markVacuous(verdict: Verdict): Verdict {
   return { ...verdict, data: { ...verdict.data, vacuous: true } };
 }
 
+/** Messages of negated rules by what they are made of: a batch has the same ones thousands of times. */
+const negated = { pass: new Map<string, string>(), fail: new Map<string, string>() };
+const MOST_NEGATED = 1000;
+
 function negatedMessage({ outcome, message, noData }: Verdict): string {
   if (outcome === 'error') return message;
   if (noData)
     return `${message}; the rule is negated, so ${outcome === 'pass' ? 'this passes vacuously' : 'this fails'}`;
-  return outcome === 'pass'
-    ? `${message}, as the negated rule wants it`
-    : `${message}, which the negated rule forbids`;
+  const known = negated[outcome];
+  let text = known.get(message);
+  if (text === undefined) {
+    text = `${message}, ${outcome === 'pass' ? 'as the negated rule wants it' : 'which the negated rule forbids'}`;
+    if (known.size >= MOST_NEGATED) known.clear();
+    known.set(message, text);
+  }
+  return text;
 }
 
 function judged(check: PlannedCheck, view: SubjectView, outcome?: RunOutcome): Verdict {

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { type Cut, HitData } from '../hit.js';
 import { checkPattern } from '../patterns/dialect.js';
 import { nearestName, type Problem, show } from '../problem.js';
 import type { Scope } from '../scenario/model.js';
 import { isTaskField, scopesOf, WHERE_IN, WHERES, type Where } from '../scenario/where.js';
-import type { SearchText, SubjectView } from '../subject-view.js';
+import type { Place, SearchText, SubjectView } from '../subject-view.js';
 import { unexpectedOutcome } from './unexpected.js';
 import type { MatchOutcome, RunOutcome, Validator, Verdict } from './validator.js';
 
@@ -65,25 +66,42 @@ function windowOf(text: string, start: number, end: number): [number, number] {
   return [from, Math.max(from, to)];
 }
 
-function excerptOf(view: SubjectView, text: SearchText, start: number, end: number): string {
+function cutOf(view: SubjectView, text: SearchText, start: number, end: number): Cut {
   const [from, to] = windowOf(text.text, start, end);
-  const cut = view.excerpt(text, from, to);
-  return `${from > 0 ? '…' : ''}${cut}${to < text.text.length ? '…' : ''}`;
+  return { text: view.excerpt(text, from, to), before: from > 0, behind: to < text.text.length };
 }
 
-const shownPatterns = new WeakMap<Params, string>();
+/** What a rule says, by what it depends on: made once, because a batch asks thousands of runs the same. */
+const said = new WeakMap<Params, { pattern: string; found: Map<string, string> }>();
+const MOST_SAID = 200;
 
-/** The pattern as messages show it: short, and without secrets of its own; made once a rule. */
-function shortPattern(fields: Params, view: SubjectView): string {
-  let shown = shownPatterns.get(fields);
-  if (shown === undefined) {
+function saidBy(fields: Params, view: SubjectView): { pattern: string; found: Map<string, string> } {
+  let known = said.get(fields);
+  if (known === undefined) {
     const { pattern } = fields;
     const cut =
       pattern.length <= 60 ? pattern : `${Array.from(pattern.slice(0, 120)).slice(0, 60).join('')}…`;
-    shown = view.redactor.redact(`/${cut}/`);
-    shownPatterns.set(fields, shown);
+    // As messages show it: short, and without secrets of its own.
+    known = { pattern: view.redactor.redact(`/${cut}/`), found: new Map() };
+    said.set(fields, known);
   }
-  return shown;
+  return known;
+}
+
+const shortPattern = (fields: Params, view: SubjectView): string => saidBy(fields, view).pattern;
+
+function foundMessage(fields: Params, view: SubjectView, { task, exitCode }: Place): string {
+  const { pattern, found } = saidBy(fields, view);
+  const key = task === undefined ? '' : `${exitCode ?? ''} ${task}`;
+  let message = found.get(key);
+  if (message === undefined) {
+    const whose = task === undefined ? '' : ` of task ${task}`;
+    const exit = exitCode === undefined ? '' : ` (exit code ${exitCode})`;
+    message = `${pattern} found in ${fields.where}${whose}${exit}`;
+    if (found.size >= MOST_SAID) found.clear();
+    found.set(key, message);
+  }
+  return message;
 }
 
 type Hit = Extract<MatchOutcome, { found: true }>;
@@ -97,15 +115,10 @@ function hitVerdict(fields: Params, view: SubjectView, scope: Scope, hit: Hit): 
   let first = hit.start;
   while (first < hit.end - 1 && text.text[first] === '\n') first += 1;
   const place = view.locate(where, scope, hit.text, first);
-  const data: Record<string, unknown> = { where };
-  if (place.task !== undefined) data.task = place.task;
-  data.excerpt = excerptOf(view, text, hit.start, hit.end);
-  if (place.command !== undefined) data.command = place.command;
-  if (place.exitCode !== undefined) data.exit_code = place.exitCode;
-  if (hit.engine !== undefined) data.engine = hit.engine;
-  const whose = place.task === undefined ? '' : ` of task ${place.task}`;
-  const exit = place.exitCode === undefined ? '' : ` (exit code ${place.exitCode})`;
-  return { outcome: 'pass', message: `${shortPattern(fields, view)} found in ${where}${whose}${exit}`, data };
+  const { task, command, exitCode } = place;
+  const cut = cutOf(view, text, hit.start, hit.end);
+  const data = new HitData({ where, task, command, exitCode, engine: hit.engine }, cut);
+  return { outcome: 'pass', message: foundMessage(fields, view, place), data };
 }
 
 function missVerdict(
