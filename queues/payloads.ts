@@ -18,6 +18,8 @@ export const packPayloadSchema = z.object({
   begun: z.number().int().min(0).optional(),
   /** Times that a worker took it which has no runner for it. */
   looks: z.number().int().min(0).optional(),
+  /** When it was first found beyond a limit, in milliseconds since the epoch. */
+  limitedSince: z.number().int().min(0).optional(),
 });
 export type PackPayload = z.infer<typeof packPayloadSchema>;
 

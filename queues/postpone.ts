@@ -92,3 +92,20 @@ export async function postpone(
   await delay(OFFER_MS, undefined, { signal }).catch(() => {});
   throw new WaitingError();
 }
+
+/** Puts a job off that is beyond its limits, for `pauseMs`. Throws what tells BullMQ so; no try is used up. */
+export async function comeAgain(
+  { signal, onError }: Pick<PostponeDeps, 'signal' | 'onError'>,
+  job: Job,
+  token: string | undefined,
+  payload: PackPayload,
+  { since, pauseMs }: { since: number; pauseMs: number },
+): Promise<never> {
+  const looks = (payload.looks ?? 0) + 1;
+  const move = async () => {
+    await job.updateData({ ...payload, looks, limitedSince: since } satisfies PackPayload);
+    await job.moveToDelayed(Date.now() + pauseMs, token);
+  };
+  await patiently(move, signal, onError);
+  throw new DelayedError();
+}

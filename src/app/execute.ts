@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Chunk, ManifestEntry } from '../core/manifest.js';
 import { type Pack, splitPack } from '../core/packing.js';
+import { checkPlacesOf } from '../core/plan/manifest.js';
 import { unservedOf } from '../core/registry/needs.js';
 import type { CheckResult, ReadOnly } from '../core/result.js';
 import { packRows, TextTable } from '../core/results-codec.js';
@@ -16,6 +17,7 @@ import type { EvaluationStore } from '../ports/store.js';
 import { samplesOfRuns } from './check-samples.js';
 import { givenUp } from './given-up.js';
 import { guarded, rounded } from './guarded.js';
+import type { Limiter } from './limits.js';
 import type { PlanExecutor } from './plan/execute.js';
 import { PLAYBOOKS, type PlaybookDeps, runPlaybook } from './playbook.js';
 import { checkPlaces, ScenarioCache } from './scenarios.js';
@@ -28,6 +30,8 @@ export interface ExecutorDeps extends PlaybookDeps {
   /** Absent on a worker that judges runs alone: packs of plans are left to others. */
   plans?: Pick<PlanExecutor, 'run' | 'close'>;
   worker: string;
+  /** Absent: nothing is limited. */
+  limits?: Pick<Limiter, 'run'> | undefined;
   meter?: Meter | undefined;
   /** Stalls after which a single check is given up as an error (DESIGN 5.3). */
   poisonousAfter: number;
@@ -69,18 +73,34 @@ export class Executor {
   async run(job: PackJob): Promise<PackAnswer> {
     const chunk = await this.#chunk(job);
     if (chunk === undefined) return { kind: 'done' };
-    if (job.pack.queue === 'pure') return this.#run(job, chunk);
+    if (job.pack.queue === 'pure') return this.#limited(job, chunk);
     const { from, to } = job.pack;
     const positions = Array.from({ length: to - from }, (_, i) => from + i);
     const isDecided = async () =>
       (await this.#deps.store.decisions(chunk.id, positions)).length === positions.length;
-    const work = (signal: AbortSignal) => this.#run({ ...job, signal }, chunk);
+    const work = (signal: AbortSignal) => this.#limited({ ...job, signal }, chunk);
     return (await whileUndecided(isDecided, job.signal, work)) ?? { kind: 'done' };
   }
 
   /** Waits for what was told to stop, and ends what tools keep. */
   async close(): Promise<void> {
     await this.#deps.plans?.close();
+  }
+
+  /** Pure rules of scenarios are never limited; what is given up needs no turn. */
+  async #limited(job: PackJob, chunk: Chunk): Promise<PackAnswer> {
+    const { limits } = this.#deps;
+    const isFree = chunk.plan === undefined && job.pack.queue === 'pure';
+    if (limits === undefined || isFree || this.#poisonous(job)) return this.#run(job, chunk);
+    const { plan } = chunk;
+    const digests = plan === undefined ? chunk.evaluations.map((entry) => entry.scenario) : [];
+    const scenarios = await this.#scenarios.get(digests);
+    const scenario = scenarios.get(digests[job.pack.from] ?? '')?.key;
+    const split = () =>
+      plan === undefined
+        ? this.#split(job.pack, chunk, scenarios)
+        : splitPack(job.pack, [checkPlacesOf(plan)]);
+    return limits.run({ job, chunk, scenario, split }, () => this.#run(job, chunk));
   }
 
   async #run(job: PackJob, chunk: Chunk): Promise<PackAnswer> {

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/schema.js';
 import { Executor } from '../app/execute.js';
+import { Limiter } from '../app/limits.js';
 import { PlanExecutor } from '../app/plan/execute.js';
 import { Activations } from '../app/tools/activations.js';
 import { ToolCaller } from '../app/tools.js';
@@ -56,6 +57,7 @@ export function createExecutor(
     ...common,
     matcher: matcherOf(config),
     ...(runners.ansible === undefined ? {} : { ansible: runners.ansible }),
+    limits: Limiter.of({ store: store.limits, clock: Date, settings: config.limits }),
     plans: new PlanExecutor({ ...common, tools }),
   });
 }

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Chunk } from '../core/manifest.js';
 import type { Pack } from '../core/packing.js';
 import type { PackAnswer, PackJob, WorkQueue } from '../ports/queue.js';
@@ -26,13 +27,25 @@ export class InlineQueue implements WorkQueue {
     generation: number,
     packs: readonly Pack[],
   ): Promise<void> {
-    const { run, decide, onError } = this.#handlers;
+    const { decide, onError } = this.#handlers;
     const common = { chunk: id, attempt, generation, acceptedAt, tries: 1, stalled: 0 };
     for (const pack of packs) {
       // A pack that fails leaves its checks without results: the decision makes errors of them.
-      await run({ ...common, pack, signal: this.#abort.signal }).catch(onError);
+      await this.#run({ ...common, pack }).catch(onError);
     }
     await decide(id);
+  }
+
+  /** Comes again while it is beyond its limits; parts of a pack that is split run one after the other. */
+  async #run(job: Omit<PackJob, 'signal'>): Promise<void> {
+    const { signal } = this.#abort;
+    let answer = await this.#handlers.run({ ...job, signal });
+    while (answer.kind === 'limited') {
+      await delay(answer.pauseMs, undefined, { signal });
+      answer = await this.#handlers.run({ ...job, signal, limitedSince: answer.since });
+    }
+    if (answer.kind !== 'split') return;
+    for (const pack of answer.packs) await this.#run({ ...job, pack });
   }
 
   async isAlive(): Promise<boolean> {

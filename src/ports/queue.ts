@@ -17,16 +17,20 @@ export interface PackJob {
   stalled: number;
   /** Aborted when the run is to stop: drain deadline, lost lock. */
   signal: AbortSignal;
+  /** When it was first found beyond a limit, in milliseconds since the epoch; absent: never. */
+  limitedSince?: number;
 }
 
 /**
  * `split`: not run; these packs are to be run in its place. `unserved`: not run, because it
- * needs all of these runners of one worker and this one lacks some; to be left to another.
+ * needs all of these runners of one worker and this one lacks some; to be left to another. `limited`: not
+ * run, because as much runs as may; to come again after `pauseMs`, and `since` with it.
  */
 export type PackAnswer =
   | { kind: 'done' }
   | { kind: 'split'; packs: Pack[] }
-  | { kind: 'unserved'; needs: Need[] };
+  | { kind: 'unserved'; needs: Need[] }
+  | { kind: 'limited'; since: number; pauseMs: number };
 
 /** One flow per chunk: its packs, then its decision (DESIGN 5.2). */
 export interface WorkQueue {

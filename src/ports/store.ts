@@ -125,8 +125,7 @@ export interface EvaluationStore {
   ): Promise<AcceptAnswer>;
   /** For each evaluation id the chunk and position that it stands under. */
   locate(evaluations: readonly string[]): Promise<({ chunk: string; position: number } | undefined)[]>;
-  /** `near`: an evaluation or chunk that they belong to, in whose shard they are looked for first. */
-  blobs(digests: readonly string[], near?: string): Promise<(string | undefined)[]>;
+  blobs(digests: readonly string[]): Promise<(string | undefined)[]>;
   chunk(id: string): Promise<ChunkRecord | undefined>;
   chunks(ids: readonly string[]): Promise<(ChunkRecord | undefined)[]>;
   /** Looks at the chunk again at `checkAt` at the latest. */

@@ -2,6 +2,7 @@ import type { Store } from '../../ports/store.js';
 import { MemoryBatches } from './batches.js';
 import { MemoryEvaluations } from './evaluations.js';
 import { MemoryLetters } from './letters.js';
+import { MemoryLimits } from './limits.js';
 import { MemoryOutbox } from './outbox.js';
 import { MemoryPlans } from './plans.js';
 import { MemoryRegistry } from './registry.js';
@@ -28,6 +29,7 @@ export function openMemoryStore(options: { outboxCap: number }): Store {
     letters: new MemoryLetters(state),
     sinks: new MemorySinks(state),
     tokens: new MemoryTokens(),
+    limits: new MemoryLimits(),
     durable: false,
     async close() {},
   };
