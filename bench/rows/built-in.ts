@@ -2,6 +2,7 @@ import type { Row } from '../harness/row.js';
 import { batch, packingOff } from './batch.js';
 import { celery } from './celery.js';
 import { fairness } from './fairness.js';
+import { fromZero } from './from-zero.js';
 import { graphile } from './graphile.js';
 import { inline } from './inline.js';
 import { large } from './large.js';
@@ -9,6 +10,7 @@ import { latency } from './latency.js';
 import { million } from './million.js';
 import { promptfoo } from './promptfoo.js';
 import { sandbox } from './sandbox.js';
+import { shards } from './shards.js';
 import { sinks } from './sinks.js';
 import { waiting } from './waiting.js';
 
@@ -24,7 +26,9 @@ export const ROWS: readonly Row[] = [
   large,
   million,
   fairness,
+  fromZero,
   waiting,
+  shards,
   sinks,
   sandbox,
 ];
