@@ -1,9 +1,10 @@
-import { SluiceError } from '../../core/problem.js';
+import { openPageWriter, type PageWriter } from '../../metrics/page.js';
 import type { HttpDeps } from '../deps.js';
 import { type Operation, operation } from '../operation.js';
 
 /** Metrics for Prometheus, of this server and of the fleet. */
 export function metricsOperation(deps: HttpDeps): Operation {
+  let writer: Promise<PageWriter> | undefined;
   return operation({
     id: 'getMetrics',
     method: 'GET',
@@ -15,15 +16,15 @@ export function metricsOperation(deps: HttpDeps): Operation {
     responses: {
       200: {
         description: 'Metrics in the text format of Prometheus, version 0.0.4',
-        contentType: 'text/plain; version=0.0.4',
+        contentType: 'text/plain',
       },
     },
-    problems: ['UNAVAILABLE'],
     async run() {
       const { metrics } = deps.engine;
-      if (metrics === undefined) throw new SluiceError('UNAVAILABLE', 'This server counts nothing.');
-      const { text } = await metrics.page();
-      return { status: 200, body: text };
+      if (metrics !== undefined) return { status: 200, body: (await metrics.page()).text };
+      // Of a server that counts nothing there is what Node.js tells of it.
+      writer ??= openPageWriter();
+      return { status: 200, body: (await (await writer).write([])).text };
     },
   });
 }
