@@ -156,6 +156,26 @@ describe.each(adapters)('retention on $name', ({ open }) => {
     expect(await left([chunk])).toBe(1);
   });
 
+  it('writes events ahead of a decision once each, however often a step is done again', async () => {
+    const chunk = chunkOf('', 'c', 1);
+    await accept(chunk);
+    const events = ['a', 'b', 'c', 'd'].map((id) => event(id));
+    await store.evaluations.announce(chunk.id, 0, events.slice(0, 2));
+    await store.evaluations.announce(chunk.id, 0, events.slice(0, 3));
+    await store.evaluations.announce(chunk.id, 1, events.slice(1, 3));
+    await store.evaluations.announce(chunk.id, 3, events.slice(3));
+    await decide(chunk);
+    await store.evaluations.announce(chunk.id, 4, [event('late')]);
+    const found = await store.outbox.events('', 100, 0);
+    expect(found.map(({ event: { id } }) => id).filter((id) => id.length === 1)).toEqual([
+      'a',
+      'b',
+      'c',
+      'd',
+    ]);
+    expect(found.some(({ event: { id } }) => id === 'late')).toBe(false);
+  });
+
   it('gives long evidence and long results back whole', async () => {
     const text = JSON.stringify({ text: '🙂'.repeat(LONG / 2) });
     const chunk = chunkOf('', 'c', 1);
