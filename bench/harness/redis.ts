@@ -17,6 +17,8 @@ export interface BenchRedis {
   info(field: string): Promise<number>;
   /** Keys that it holds. */
   keys(): Promise<number>;
+  /** Whether it holds a key that fits the pattern. */
+  has(pattern: string): Promise<boolean>;
   stop(): Promise<void>;
 }
 
@@ -62,6 +64,7 @@ export async function startRedis(): Promise<BenchRedis> {
       return Number(found[1]);
     },
     keys: () => client.dbsize(),
+    has: async (pattern) => (await client.keys(pattern)).length > 0,
     async stop() {
       client.disconnect();
       await end(server);

@@ -4,13 +4,14 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { celeryVersion } from './celery.js';
+import { postgresPrograms } from './postgres.js';
 
 /** Where peers from npm are kept; git ignores it. */
 export const PEERS = fileURLToPath(new URL('../.peers', import.meta.url));
 
 /** Pinned: a peer that changes makes figures that cannot be compared. */
 const FROM_NPM = { promptfoo: '0.121.20', 'graphile-worker': '0.17.3' };
-const FROM_DEBIAN = ['celery', 'python3-redis', 'postgresql'];
 
 export type NpmPeer = keyof typeof FROM_NPM;
 
@@ -52,13 +53,18 @@ async function fromNpm(say: (line: string) => void): Promise<boolean> {
 }
 
 async function fromDebian(say: (line: string) => void): Promise<boolean> {
-  const names = FROM_DEBIAN.join(' ');
+  const missing = [
+    ...(celeryVersion() === undefined ? ['celery', 'python3-redis'] : []),
+    ...(postgresPrograms() === undefined ? ['postgresql'] : []),
+  ];
+  if (missing.length === 0) return true;
+  const names = missing.join(' ');
   if (!existsSync('/usr/bin/apt-get') || process.getuid?.() !== 0) {
     say(`Celery and PostgreSQL come from the system: as root, apt-get install ${names}`);
     return true;
   }
   say(`apt-get: ${names}`);
-  return run('apt-get', ['install', '-q', '-y', '--no-install-recommends', ...FROM_DEBIAN], '/');
+  return run('apt-get', ['install', '-q', '-y', '--no-install-recommends', ...missing], '/');
 }
 
 /** Fetches the peers; false when one of them could not be had. Rows of peers that are missing are not run. */

@@ -32,6 +32,9 @@ export const shards: Row = {
         await judge(fleet.engine, workload, Math.min(runs, 1500), 'warm');
         const report = await judge(fleet.engine, workload, runs, 'judged');
         await fleet.stop();
+        for (let shard = 0; shard < count; shard++)
+          if (!(await redis.has(`bench:{${shard}}:eval:*`)))
+            faults.push(`${count} shards: number ${shard} has no evaluation`);
         rates.push(rate(runs * CHECKS, report.ms));
         faults.push(...report.faults.map((fault) => `${count} shards: ${fault}`));
       }
