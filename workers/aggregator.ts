@@ -1,5 +1,6 @@
 import { createAggregator, type FleetEngine } from '../src/compose.js';
 import { consumerDeps, type Role, startRole } from './lifecycle.js';
+import { consumeShards, shareOf } from './shards.js';
 
 /** Starts an aggregator: decides evaluations whose checks are through. */
 export function startAggregator(engine: FleetEngine): Promise<Role> {
@@ -8,10 +9,13 @@ export function startAggregator(engine: FleetEngine): Promise<Role> {
     const { consumeDecisions } = await import('../queues/consumers.js');
     const { concurrency } = engine.config.aggregator;
     const meter = engine.metrics?.recorder;
-    return consumeDecisions(consumerDeps(engine), concurrency, async (chunk) => {
+    const decide = async (chunk: string) => {
       const started = performance.now();
       await aggregator.decide(chunk);
       meter?.decide((performance.now() - started) / 1000);
-    });
+    };
+    const deps = consumerDeps(engine);
+    const share = shareOf(concurrency, engine.shards);
+    return consumeShards(engine, deps, (place) => consumeDecisions({ ...deps, place }, share, decide));
   });
 }

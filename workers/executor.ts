@@ -7,11 +7,13 @@ import {
   type OpenedRunners,
   openRunners,
 } from '../src/compose.js';
+import { Lanes } from '../src/core/lanes.js';
 import type { Need } from '../src/core/registry/needs.js';
 import { isServed, PURE, servedBy } from '../src/core/routing.js';
 import type { Meter } from '../src/ports/meter.js';
 import type { PackAnswer, PackJob } from '../src/ports/queue.js';
 import { consumerDeps, type Role, startRole } from './lifecycle.js';
+import { consumeShards, shareOf } from './shards.js';
 
 /**
  * Flags of Node.js for a process that runs checks: they make many short-lived objects, and a larger
@@ -63,22 +65,28 @@ async function open(engine: FleetEngine, id: string, runners: OpenedRunners): Pr
       inHand -= 1;
     }
   };
-  const consumer = consumePacks(
-    {
-      ...consumerDeps(engine),
-      tries: worker.tries,
-      hasRunners: runners.serves.some((need) => need !== PURE),
-      async standing(needs: readonly Need[]) {
-        const workers = await livingWorkers(store, clock);
-        return {
-          alive: workers.length,
-          able: workers.filter(({ serves }) => isServed(needs, [serves])).length,
-        };
-      },
+  const deps = {
+    ...consumerDeps(engine),
+    tries: worker.tries,
+    hasRunners: runners.serves.some((need) => need !== PURE),
+    async standing(needs: readonly Need[]) {
+      const workers = await livingWorkers(store, clock);
+      return {
+        alive: workers.length,
+        able: workers.filter(({ serves }) => isServed(needs, [serves])).length,
+      };
     },
-    { pure: worker.concurrency, runner: runnersAtATime(worker) },
-    (job) => (meter === undefined ? run(job) : countedPack(meter, job, () => run(job))),
-  );
+  };
+  const counted = (job: PackJob) =>
+    meter === undefined ? run(job) : countedPack(meter, job, () => run(job));
+  const { shards } = engine;
+  const runnersAtOnce = runnersAtATime(worker);
+  const atATime = { pure: shareOf(worker.concurrency, shards), runner: shareOf(runnersAtOnce, shards) };
+  // The shares may add up to more than may run.
+  const lanes = new Lanes(runnersAtOnce);
+  const inLane = (job: PackJob) =>
+    shards > 1 && job.pack.queue === 'runner' ? lanes.run(() => counted(job)) : counted(job);
+  const consumer = consumeShards(engine, deps, (place) => consumePacks({ ...deps, place }, atATime, inLane));
   return {
     ...consumer,
     inHand: () => inHand,

@@ -23,7 +23,7 @@ import { bundledProgram } from './program.js';
 export const silent = pino({ level: 'silent' });
 
 /** The default settings with these in their place, section by section. */
-export function configWith(settings: Record<string, Record<string, unknown> | string> = {}): Config {
+export function configWith(settings: Record<string, Record<string, unknown> | string | number> = {}): Config {
   return configSchema.parse({ fleet: `t${randomBytes(5).toString('hex')}`, ...settings });
 }
 
@@ -144,7 +144,7 @@ export function eventsByEvaluation(events: readonly CloudEventJson[]): Record<st
 
 /** What a process of role-process.ts is told. */
 export interface RoleProcessSettings {
-  settings: Record<string, Record<string, unknown> | string>;
+  settings: Record<string, Record<string, unknown> | string | number>;
   url: string;
   roles: (keyof typeof starters)[];
 }

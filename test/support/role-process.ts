@@ -10,6 +10,7 @@ import { openFleet } from '../../src/compose.js';
 import { createMatcher } from '../../src/runners/pattern-matcher.js';
 import { startAggregator } from '../../workers/aggregator.js';
 import { consumerDeps, type Role, startRole, untilTold } from '../../workers/lifecycle.js';
+import { consumeShards } from '../../workers/shards.js';
 import { startSweeper } from '../../workers/sweeper.js';
 import { configWith, type RoleProcessSettings, silent } from './fleet.js';
 
@@ -41,7 +42,9 @@ const starters = {
       const concurrency = { pure: worker.concurrency, runner: worker.runner_concurrency };
       const deps = { ...consumerDeps(engine), tries: worker.tries };
       const routing = { hasRunners: false, standing: async () => ({ alive: 1, able: 0 }) };
-      return consumePacks({ ...deps, ...routing }, concurrency, (job) => executor.run(job));
+      return consumeShards(engine, deps, (place) =>
+        consumePacks({ ...deps, ...routing, place }, concurrency, (job) => executor.run(job)),
+      );
     }),
 };
 const running: Role[] = [];

@@ -48,19 +48,11 @@ export class ShardedEvaluations implements EvaluationStore {
     return this.#shards.spread(evaluations, (store, own) => store.evaluations.locate(own));
   }
 
-  async blobs(digests: readonly string[], near?: string): Promise<(string | undefined)[]> {
+  /** Each is in the shard of whom it belongs to, which its digest does not say. */
+  async blobs(digests: readonly string[]): Promise<(string | undefined)[]> {
     if (digests.length === 0) return [];
-    const first = near === undefined ? this.#shards.home : this.#shards.of(near);
-    const found = [...(await first.evaluations.blobs(digests))];
-    const missing = digests.flatMap((_, n) => (found[n] === undefined ? n : []));
-    if (missing.length === 0) return found;
-    const wanted = missing.map((n) => digests[n] as string);
-    const others = this.#shards.all.filter((store) => store !== first);
-    const answers = await Promise.all(others.map((store) => store.evaluations.blobs(wanted)));
-    missing.forEach((n, i) => {
-      found[n] = answers.map((contents) => contents[i]).find((content) => content !== undefined);
-    });
-    return found;
+    const answers = await this.#shards.each(({ evaluations }) => evaluations.blobs(digests));
+    return digests.map((_, n) => answers.find((found) => found[n] !== undefined)?.[n]);
   }
 
   chunk(id: string): Promise<ChunkRecord | undefined> {

@@ -1,0 +1,199 @@
+import { once } from 'node:events';
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type FleetEngine, openFleet } from '../../src/compose.js';
+import { shardOf, shardOfPlan } from '../../src/core/shards.js';
+import { startExecutor } from '../../workers/executor.js';
+import { sealed, submission } from '../support/evidence.js';
+import {
+  configWith,
+  evaluationsOf,
+  eventsByEvaluation,
+  HASTY,
+  judgeBatch,
+  keepAlive,
+  openTestFleet,
+  outboxOf,
+  silent,
+} from '../support/fleet.js';
+import { AGENT, attach, eventsOfPlan, placeOf, register, saying, settled } from '../support/plan-play.js';
+import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { startTestCluster, type TestCluster } from '../support/redis-cluster.js';
+
+const scenario = sealed('s', {
+  job: [
+    { label: 'done', validator: 'job_resolution_status', pattern: 'success' },
+    { label: 'few', validator: 'task_count', max: 3 },
+  ],
+});
+const runsOf = (n: number) =>
+  Array.from({ length: n }, (_, i) =>
+    submission(i, scenario, {
+      id: `r${i}`,
+      job: { resolution_status: i % 3 === 0 ? 'failed' : 'success', plan: `${i}` },
+    }),
+  );
+const R = 'repo/app';
+/** A plan of each shard. */
+const PLANS = ['p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8'];
+
+const opened: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close();
+});
+
+/** Judges plans from their submission to their application. */
+async function playPlans(engine: FleetEngine, plans: readonly string[]) {
+  const place = placeOf(engine);
+  await register(place, [saying('tests')]);
+  await attach(place, R, ['tests']);
+  const snapshots = { [R]: { tests: 'pass' } };
+  for (const plan of plans) {
+    const command = `submit ${plan}`;
+    await place.plans.run({ type: 'submit', plan, command, snapshots, actor: AGENT });
+  }
+  for (const plan of plans) {
+    const { snapshots: digests } = await settled(engine.store, plan);
+    await place.plans.run({
+      type: 'apply',
+      plan,
+      command: `apply ${plan}`,
+      digests: digests ?? {},
+      actor: AGENT,
+    });
+  }
+}
+
+/** Every run was decided once, with one event each, and the batch was completed once. */
+async function expectOnce({ store }: FleetEngine, id: string, n: number) {
+  expect(await store.batches.batch(id)).toMatchObject({ state: 'completed', total: n, decided: n });
+  const evaluations = await evaluationsOf(store, id);
+  expect(evaluations.map(({ index }) => index)).toEqual(Array.from({ length: n }, (_, i) => i));
+  const events = (await outboxOf(store)).filter(({ correlationid }) => correlationid === id);
+  expect(new Set(events.map((event) => event.id)).size).toBe(events.length);
+  expect(events.filter(({ type }) => type.includes('batch.completed'))).toHaveLength(1);
+  const own = Object.values(eventsByEvaluation(events));
+  expect(own).toHaveLength(n);
+  for (const types of own)
+    expect(types.sort()).toEqual([
+      'evaluation.accepted',
+      expect.stringMatching(/^evaluation\.(passed|failed)$/),
+    ]);
+}
+
+describe('on a Redis Cluster of three masters', () => {
+  let cluster: TestCluster;
+  beforeAll(async () => {
+    cluster = await startTestCluster();
+  });
+  afterAll(() => cluster.stop());
+
+  it('three shards judge a batch and plans once each, while a worker is killed', async () => {
+    const settings = { ...HASTY, fleet: 'c', shards: 3 };
+    const fleet = await openTestFleet(cluster.url, configWith(settings), ['aggregator', 'sweeper']);
+    opened.push(() => fleet.close());
+    const { engine } = fleet;
+    const worker = await keepAlive({ settings, url: cluster.url, roles: ['worker'] });
+    const n = 300;
+    const judging = judgeBatch(
+      engine,
+      { id: 'b', scenarios: [scenario], submissions: runsOf(n) },
+      { packing: 'off', expected: n, workers: 8 },
+    );
+    let cursor = '';
+    for (let decided = 0; decided === 0; ) {
+      const page = await engine.store.batches.decidedSince('b', cursor, 1000);
+      cursor = page.cursor;
+      decided = page.entries.length;
+    }
+    const doomed = worker.current();
+    const gone = once(doomed, 'exit');
+    doomed.kill('SIGKILL');
+    await gone;
+    await judging;
+    await expectOnce(engine, 'b', n);
+
+    // That one knows no plans.
+    await worker.stop();
+    const executor = await startExecutor(engine);
+    opened.push(() => executor.stop());
+    await playPlans(engine, PLANS);
+    for (const plan of PLANS) {
+      expect((await engine.store.plans.plan(plan))?.phase).toBe('applied');
+      const types = (await eventsOfPlan(engine.store, plan)).map(({ type }) => type.split('.').slice(2, -1));
+      expect(types.filter((type) => type.join('.') === 'evaluation.passed')).toHaveLength(1);
+      expect(types.filter((type) => type.join('.') === 'plan.applied')).toHaveLength(1);
+    }
+    expect((await engine.store.plans.plans({ limit: 100 })).map(({ id }) => id).sort()).toEqual(PLANS);
+    expect(new Set(PLANS.map((plan) => shardOfPlan(plan, 3))).size).toBe(3);
+
+    // Each master has the chunks of its own shard, and nothing of another.
+    for (const [master, shard] of [2, 1, 0].entries()) {
+      const keys = (await cluster.masters[master]?.keys('*')) ?? [];
+      expect(keys.filter((key) => !key.startsWith(`c:{${shard}}:`))).toEqual([]);
+      const chunks = keys.flatMap((key) => /:chunk:(.*)$/.exec(key)?.[1] ?? []);
+      expect(chunks.length).toBeGreaterThan(1);
+      expect(new Set(chunks.map((chunk) => shardOf(chunk, 3)))).toEqual(new Set([shard]));
+    }
+  });
+
+  it('is refused when it is named as one Redis, in words that say how to name it', async () => {
+    const url = cluster.url.replace('+cluster', '').split(',')[0] ?? '';
+    const error = await openFleet(configWith(), url, silent).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'USAGE', message: expect.stringContaining('redis+cluster://') });
+  });
+});
+
+describe('on one Redis', () => {
+  let redis: TestRedis;
+  let client: Redis;
+  beforeAll(async () => {
+    redis = await startTestRedis();
+    client = new Redis(redis.url);
+  });
+  afterAll(async () => {
+    client.disconnect();
+    await redis.stop();
+  });
+
+  /** All keys of a fleet with what is in them, apart from what passes with time. */
+  async function contentOf(fleet: string): Promise<Record<string, string>> {
+    const keys = (await client.keys(`${fleet}:*`)).filter((key) => !/:(?:roles|lead|bull)/.test(key)).sort();
+    const dumps = await Promise.all(keys.map((key) => client.dumpBuffer(key)));
+    return Object.fromEntries(keys.map((key, n) => [key, dumps[n]?.toString('base64') ?? '']));
+  }
+
+  it('two fleets with the same batches and plans never touch keys of each other', async () => {
+    const judge = async (fleet: string, shards: number) => {
+      const running = await openTestFleet(redis.url, configWith({ fleet, shards }), ['worker', 'aggregator']);
+      await judgeBatch(running.engine, { id: 'b', scenarios: [scenario], submissions: runsOf(40) });
+      await playPlans(running.engine, ['p1', 'p2']);
+      await expectOnce(running.engine, 'b', 40);
+      await running.close();
+    };
+    await judge('one', 1);
+    const before = await contentOf('one');
+    expect(Object.keys(before).length).toBeGreaterThan(10);
+    await judge('onemore', 2);
+    expect(await contentOf('one')).toEqual(before);
+    expect((await client.keys('*')).filter((key) => !/^(?:one|onemore):\{[01]\}:/.test(key))).toEqual([]);
+  });
+
+  it('a fleet keeps its number of shards, whatever the settings of a process say', async () => {
+    const open = async (shards?: number) => {
+      const more = shards === undefined ? {} : { shards };
+      const engine = await openFleet(configWith({ fleet: 'kept', ...more }), redis.url, silent);
+      await engine.close();
+      return engine.shards;
+    };
+    expect(await open(2)).toBe(2);
+    expect(await open()).toBe(2);
+    await expect(open(3)).rejects.toMatchObject({
+      code: 'SHARDS_CHANGED',
+      message: expect.stringContaining('sluice reshard --to 3'),
+    });
+    await client.zadd('older:{0}:roles', 1, 'worker/w');
+    const older = openFleet(configWith({ fleet: 'older', shards: 3 }), redis.url, silent);
+    await expect(older).rejects.toMatchObject({ code: 'SHARDS_CHANGED' });
+  });
+});
