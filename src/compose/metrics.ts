@@ -36,7 +36,7 @@ async function openGauges(parts: Parts, ended: AbortSignal): Promise<FleetGauges
   const scale = scaleOf(engine, ended);
   const limits = { min: autoscale.min, max: autoscale.max || MOST_WORKERS };
   return new FleetGauges({
-    figures: openFigures(redisUrl, fleet),
+    figures: openFigures(redisUrl, fleet, store.shards),
     backlog: openBacklog(engine),
     store,
     clock,

@@ -1,7 +1,9 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { Figures, FleetFigures } from '../../ports/figures.js';
 import { keyPrefix, redisOptions } from './client.js';
+import { newClient } from './cluster.js';
 import { unwrap } from './context.js';
+import { memoryOf } from './memory.js';
 
 /** Sinks that are looked at; what there is beyond them is not shown. */
 const MOST_SINKS = 200;
@@ -29,9 +31,6 @@ function groupsOf(reply: unknown): Group[] {
   });
   return groups.slice(0, MOST_SINKS);
 }
-
-const bytesIn = (info: string, name: string): number =>
-  Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
 
 interface ShardFigures {
   open: number;
@@ -90,7 +89,7 @@ function together(shards: readonly ShardFigures[]): Omit<FleetFigures, 'memory'>
  * must not wait with the work. `shards`: how many the fleet has.
  */
 export function openFigures(url: string, fleet: string, shards = 1): Figures {
-  const client = new Redis(url, {
+  const client = newClient(url, {
     ...redisOptions,
     lazyConnect: true,
     enableOfflineQueue: true,
@@ -101,12 +100,10 @@ export function openFigures(url: string, fleet: string, shards = 1): Figures {
   return {
     async read() {
       const prefixes = Array.from({ length: shards }, (_, shard) => keyPrefix(fleet, shard));
-      const [info, ...found] = await Promise.all([
-        client.info('memory'),
-        ...prefixes.map((prefix) => readShard(client, prefix)),
-      ]);
-      const memory = { used: bytesIn(info, 'used_memory'), max: bytesIn(info, 'maxmemory') };
-      return { ...together(found), memory };
+      const found = await Promise.all(prefixes.map((prefix) => readShard(client, prefix)));
+      // A cluster names its masters once it is connected.
+      const { used, limit } = await memoryOf(client);
+      return { ...together(found), memory: { used, max: limit } };
     },
     close() {
       client.disconnect();

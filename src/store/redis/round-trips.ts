@@ -7,12 +7,13 @@ export const TIMED = 16;
 export function timeRoundTrips(client: Redis, told: (seconds: number) => void): void {
   const send = client.sendCommand.bind(client);
   let sent = 0;
-  client.sendCommand = (command, stream) => {
+  // A client of a cluster is given more than the command.
+  client.sendCommand = (...given: Parameters<Redis['sendCommand']>) => {
     sent += 1;
-    if (sent % TIMED !== 0) return send(command, stream);
+    if (sent % TIMED !== 0) return send(...given);
     const started = performance.now();
     const done = () => told((performance.now() - started) / 1000);
-    command.promise.then(done, done);
-    return send(command, stream);
+    given[0].promise.then(done, done);
+    return send(...given);
   };
 }
