@@ -2,7 +2,7 @@ import { type Job, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { PackAnswer, PackJob } from '../src/ports/queue.js';
 import { openQueue, type StallSettings, workerOptions } from './connection.js';
-import { packOptions } from './job-options.js';
+import { packOptions, withRetry } from './job-options.js';
 import { JobSignals } from './job-signals.js';
 import { QUEUES } from './names.js';
 import { countJobs, type Observers } from './observed.js';
@@ -114,6 +114,7 @@ export function consumePacks(
   const signals = new JobSignals();
   const processor: Processor = (job, token) => signals.during((signal) => take(job, token, signal));
   const take = async (job: Job, token: string | undefined, signal: () => AbortSignal) => {
+    withRetry(job);
     const payload = packPayloadSchema.parse(job.data);
     const pure = workers.get('pure');
     if (payload.pack.queue === 'pure' && pure !== undefined) follow(pure, payload.pack);
@@ -136,7 +137,8 @@ export function consumePacks(
     const answer = await (job.stalledCounter === 0 ? judge(0) : suspects.run(job, payload, judge));
     if (answer.kind === 'split') await addSiblings(job, payload, answer.packs);
     const { standing, onError } = deps;
-    if (answer.kind === 'limited') await comeAgain({ signal: signal(), onError }, job, token, payload, answer);
+    if (answer.kind === 'limited')
+      await comeAgain({ signal: signal(), onError }, job, token, payload, answer);
     if (answer.kind !== 'unserved') return;
     const queue = queues[payload.pack.queue];
     await postpone({ queue, signal: signal(), standing, onError }, job, token, payload, answer.needs);

@@ -14,6 +14,19 @@ const DECIDE_TRIES = 8;
 
 const ALIVE = new Set(['waiting', 'active', 'delayed', 'prioritized', 'waiting-children']);
 
+/** BullMQ puts together the keys of a queue anew for each child that is added to it: once will do. */
+function nameQueuesOnce(flows: FlowProducer): void {
+  const backend = flows.getBackend();
+  const make = backend.forQueue.bind(backend);
+  const made = new Map<string, ReturnType<typeof make>>();
+  backend.forQueue = (name, prefix) => {
+    const key = `${prefix} ${name}`;
+    const known = made.get(key) ?? make(name, prefix);
+    made.set(key, known);
+    return known;
+  };
+}
+
 /** Flows through BullMQ: packs as children, the decision as their parent. The connection is not theirs. */
 export class Flows implements WorkQueue {
   readonly #flows: FlowProducer;
@@ -36,6 +49,7 @@ export class Flows implements WorkQueue {
       ...(telemetry === undefined ? {} : { telemetry }),
     });
     this.#flows.on('error', onError);
+    nameQueuesOnce(this.#flows);
     const open = (name: string) => {
       const queue = openQueue(connection, fleet, name, shard);
       queue.on('error', onError);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { packsInHand } from '../../../queues/consumers.js';
-import { packOptions } from '../../../queues/job-options.js';
+import { packOptions, withRetry } from '../../../queues/job-options.js';
 import { deliveryQueue, flowId, QUEUES, queuePrefix } from '../../../queues/names.js';
 import { decidePayloadSchema, deliverPayloadSchema, packPayloadSchema } from '../../../queues/payloads.js';
 
@@ -27,6 +27,17 @@ describe('options of a child job', () => {
       'continueParentOnFailure',
     ])
       expect(options).not.toHaveProperty(banned);
+  });
+});
+
+describe('a child that failed', () => {
+  it('is tried again after a growing pause, or after that which it brought along', () => {
+    const job = { opts: packOptions('id', 3) };
+    withRetry(job);
+    expect(job.opts.backoff).toMatchObject({ type: 'exponential' });
+    const own = { opts: { ...packOptions('id', 3), backoff: 7 } };
+    withRetry(own);
+    expect(own.opts.backoff).toBe(7);
   });
 });
 
