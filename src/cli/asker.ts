@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
 import { type FleetEngine, openFleet } from '../compose.js';
 import { checkLogLevel, createLog, createSentences } from './log.js';
+import { observingOf } from './observing.js';
 import { type FleetOptions, ProblemList } from './options.js';
 import { loadSettings, type RedisPlace, requireRedis } from './redis.js';
 
@@ -62,7 +63,8 @@ export async function withFleet<T>(
   const place = await requireRedis(config, { create: access === 'write' });
   try {
     const log = logLevel === undefined ? createSentences(level) : await createLog(level);
-    const engine = await openFleet(config, place.url, log);
+    const observing = await observingOf(config, 'command', false);
+    const engine = await openFleet(config, place.url, log, undefined, observing);
     try {
       return await work({ engine, actor, place });
     } finally {

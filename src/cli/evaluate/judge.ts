@@ -12,6 +12,7 @@ import { SluiceError } from '../../core/problem.js';
 import type { LoadedScenario } from '../../inputs/scenario-files.js';
 import { Executors, endWorkersAtOnce } from '../executors.js';
 import { createLog, createSentences } from '../log.js';
+import { observingOf } from '../observing.js';
 import { say } from '../output.js';
 import { findRedis, type RedisPlace } from '../redis.js';
 import { redisTrouble } from '../redis-trouble.js';
@@ -261,7 +262,15 @@ export async function judge(job: Job): Promise<number> {
     const outage = new OutageSentences(log);
     place = await choosePlace(job);
     engine =
-      place === undefined ? openInline(job.config, log) : await openFleet(job.config, place.url, log, outage);
+      place === undefined
+        ? openInline(job.config, log)
+        : await openFleet(
+            job.config,
+            place.url,
+            log,
+            outage,
+            await observingOf(job.config, 'evaluate', false),
+          );
     job.ending.begin(
       engine.store.durable,
       resumeOf(job),
