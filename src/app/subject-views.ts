@@ -19,11 +19,8 @@ export class SubjectViews {
     this.#store = store;
   }
 
-  /**
-   * By digest; those that are no longer stored, or no JSON, are absent. `keep`: other packs will ask for them.
-   * What nobody asks for again is better let go: keeping it makes the garbage collector move it.
-   */
-  async get(wanted: Iterable<string>, keep: boolean): Promise<Map<string, SubjectView>> {
+  /** By digest, and kept: other packs will ask for them. Those that are no longer stored, or no JSON, are absent. */
+  async get(wanted: Iterable<string>): Promise<Map<string, SubjectView>> {
     const views = new Map<string, SubjectView>();
     const missing = new Set<string>();
     for (const digest of wanted) {
@@ -32,10 +29,7 @@ export class SubjectViews {
       else views.set(digest, kept);
     }
     if (missing.size === 0) return views;
-    this.#ask(
-      [...missing].filter((digest) => !this.#coming.has(digest)),
-      keep,
-    );
+    this.#ask([...missing].filter((digest) => !this.#coming.has(digest)));
     const coming = new Set([...missing].map((digest) => this.#coming.get(digest)));
     for (const found of await Promise.all(coming)) {
       for (const digest of missing) {
@@ -46,25 +40,51 @@ export class SubjectViews {
     return views;
   }
 
-  #ask(digests: readonly string[], keep: boolean): void {
+  /**
+   * As `get`, for those that nobody asks for again. Texts are read now and views made when they are asked for:
+   * what is alive for a short time only costs the garbage collector nothing.
+   */
+  async read(wanted: Iterable<string>): Promise<() => Map<string, SubjectView>> {
+    const kept = new Map<string, SubjectView>();
+    const missing = new Set<string>();
+    for (const digest of wanted) {
+      const view = this.#kept.get(digest);
+      if (view === undefined) missing.add(digest);
+      else kept.set(digest, view);
+    }
+    const digests = [...missing];
+    const contents = await this.#store.blobs(digests);
+    return () => new Map([...kept, ...viewsOf(digests, contents)]);
+  }
+
+  #ask(digests: readonly string[]): void {
     if (digests.length === 0) return;
-    const coming = this.#read(digests, keep).finally(() => {
+    const coming = this.#read(digests).finally(() => {
       for (const digest of digests) this.#coming.delete(digest);
     });
     for (const digest of digests) this.#coming.set(digest, coming);
   }
 
-  async #read(digests: readonly string[], keep: boolean): Promise<Map<string, SubjectView>> {
-    const views = new Map<string, SubjectView>();
+  async #read(digests: readonly string[]): Promise<Map<string, SubjectView>> {
     const contents = await this.#store.blobs(digests);
+    const views = viewsOf(digests, contents);
     digests.forEach((digest, i) => {
-      const json = contents[i];
-      const subject = json === undefined ? undefined : guarded(() => JSON.parse(json) as Subject).value;
-      if (json === undefined || !isPlainObject(subject)) return;
-      const view = new SubjectView(subject as Subject);
-      views.set(digest, view);
-      if (keep) this.#kept.set(digest, view, { size: json.length + 1 });
+      const view = views.get(digest);
+      if (view !== undefined) this.#kept.set(digest, view, { size: (contents[i]?.length ?? 0) + 1 });
     });
     return views;
   }
+}
+
+function viewsOf(
+  digests: readonly string[],
+  contents: readonly (string | undefined)[],
+): Map<string, SubjectView> {
+  const views = new Map<string, SubjectView>();
+  digests.forEach((digest, i) => {
+    const json = contents[i];
+    const subject = json === undefined ? undefined : guarded(() => JSON.parse(json) as Subject).value;
+    if (isPlainObject(subject)) views.set(digest, new SubjectView(subject as Subject));
+  });
+  return views;
 }

@@ -90,7 +90,7 @@ export class SubjectView {
   readonly #taskTexts = new Map<TaskField, readonly TaskText[]>();
   readonly #texts = new Map<Scope, Map<Where, readonly SearchText[]>>();
   readonly #joined = new Map<TaskField, Joined>();
-  readonly #secrets = new WeakMap<SearchText, Span[]>();
+  readonly #secrets = new Map<SearchText, Span[]>();
 
   constructor(subject: Subject, redactor: Redactor = defaultRedactor) {
     this.subject = subject;
