@@ -32,6 +32,8 @@ export interface ScaleTarget {
 
 /** A figure that is that little above a whole number counts as it. */
 const SLACK = 0.05;
+/** Fewer workers must be able to do that much more than what comes, or they would soon be more again. */
+const HEADROOM = 1.1;
 
 const roundedUp = (workers: number): number => Math.max(0, Math.ceil(workers - SLACK));
 
@@ -41,7 +43,14 @@ const roundedUp = (workers: number): number => Math.max(0, Math.ceil(workers - S
  * waits, is in hand, comes, or is due again before the idle time is over.
  */
 export function neededWorkers(load: Load, policy: Pick<ScalePolicy, 'idleMs' | 'targetAgeMs'>): number {
-  const { sample, arrivals, rate, moved } = load;
+  return neededFor(load, load.arrivals, policy);
+}
+
+function neededFor(
+  { sample, rate, moved }: Load,
+  arrivals: number,
+  policy: Pick<ScalePolicy, 'idleMs' | 'targetAgeMs'>,
+): number {
   const { waiting, active, dueMs, workers } = sample;
   const isSoonDue = dueMs !== undefined && dueMs <= (workers > 0 ? policy.idleMs : 0);
   if (waiting + active === 0 && !moved && !isSoonDue) return 0;
@@ -76,7 +85,8 @@ export function targetWorkers(
   policy: ScalePolicy,
 ): ScaleTarget {
   const need = neededWorkers(load, policy);
-  const state = remember(before, now, need, policy.idleMs);
+  const lasting = neededFor(load, load.arrivals * HEADROOM, policy);
+  const state = remember(before, now, lasting, policy.idleMs);
   const answer = (wanted: number, why: ScaleReason): ScaleTarget => {
     const workers = within(wanted, policy);
     return { workers, why: workers === wanted ? why : 'limits', state };
@@ -87,7 +97,7 @@ export function targetWorkers(
     const more = load.rate === undefined ? running + Math.min(running, load.sample.waiting) : need;
     if (more > running) return answer(more, 'late');
   }
-  const most = state.needs[0]?.need ?? need;
+  const most = state.needs[0]?.need ?? lasting;
   const isLongEnough = now - state.since >= policy.idleMs;
   return isLongEnough && most < running ? answer(most, 'idle') : answer(running, 'steady');
 }
