@@ -7,10 +7,11 @@ import type { Executor } from './app/execute.js';
 import { type OutageTeller, outageListener } from './app/outage.js';
 import { sweepPlans } from './app/plan/deadlines.js';
 import { withCheckedEvents } from './compose/checked-events.js';
+import type { Counting } from './compose/counting.js';
 import type { Engine, FleetEngine } from './compose/engine.js';
 import { createExecutor } from './compose/executor.js';
 import { withMeter } from './compose/metered-store.js';
-import { type Counting, metricsOf } from './compose/metrics.js';
+import { metricsOf } from './compose/metrics.js';
 import { createAggregator, keeperOf } from './compose/plans.js';
 import { openPressure } from './compose/pressure.js';
 import { openRunners } from './compose/runners.js';
@@ -83,9 +84,10 @@ export async function openFleet(
     durability: config.redis_durability,
     ...(meter === undefined ? {} : { onRoundTrip: (seconds: number) => meter.redis(seconds) }),
   };
-  const shards = await openRedisShards(settings, config.shards);
-  const opened = checkedIfWanted(shardedStore(shards));
-  const place = { url: redisUrl, fleet: config.fleet, shards: shards.length };
+  const { stores, mark } = await openRedisShards(settings, config.shards);
+  const shards = stores.length;
+  const opened = checkedIfWanted(shardedStore(stores, mark.shards, mark.former));
+  const place = { url: redisUrl, fleet: config.fleet, shards, spread: mark.shards };
   const trouble = outageListener(teller, systemClock.now);
   const counted = meter === undefined ? opened : withMeter(opened, meter);
   const queues = new BullWorkQueue(place, config.worker.tries, trouble, { telemetry: tracing?.telemetry });
@@ -111,7 +113,7 @@ export async function openFleet(
     log,
     trouble,
     redisUrl,
-    shards: shards.length,
+    shards,
     observers: { meter, telemetry: tracing?.telemetry },
     ...(metrics === undefined ? {} : { metrics }),
     ...(tracing === undefined ? {} : { tracer: tracing.tracer }),

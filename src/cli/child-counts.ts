@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import type { Recorder } from '../compose/metrics.js';
+import type { Recorder } from '../metrics/recorder.js';
 
 /** Environment variable of a worker process that counts for the process that started it. */
 export const CHILD_COUNTS = 'SLUICE_CHILD_COUNTS';

@@ -1,8 +1,8 @@
 import type { Config } from '../../config/schema.js';
 import type { Listen } from '../../workers/listening.js';
-import { Recorder } from '../compose/metrics.js';
 import { openTracing } from '../compose/tracing.js';
 import type { FleetEngine, Observing } from '../compose.js';
+import { Recorder } from '../metrics/recorder.js';
 import { CHILD_COUNTS } from './child-counts.js';
 import { endpointGiven } from './listen.js';
 import type { ProblemList } from './options.js';

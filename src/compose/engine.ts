@@ -8,7 +8,7 @@ import type { Clock } from '../ports/clock.js';
 import type { WorkQueue } from '../ports/queue.js';
 import type { Store } from '../ports/store.js';
 import type { Tracer } from '../ports/tracer.js';
-import type { Metrics } from './metrics.js';
+import type { Metrics } from './counting.js';
 
 /** What every face and worker is built from. */
 export interface Engine {

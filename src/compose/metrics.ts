@@ -1,26 +1,9 @@
 import { DEAD_AFTER_MS } from '../app/living.js';
 import { FleetGauges } from '../metrics/fleet.js';
-import { type MetricsPage, openPageWriter, type PageWriter } from '../metrics/page.js';
-import type { Recorder, Written } from '../metrics/recorder.js';
+import { openPageWriter, type PageWriter } from '../metrics/page.js';
+import type { Written } from '../metrics/recorder.js';
+import type { Counting, Metrics } from './counting.js';
 import type { FleetEngine } from './engine.js';
-
-export type { MetricsPage } from '../metrics/page.js';
-export { Recorder } from '../metrics/recorder.js';
-
-/** What this process counts, and whether its page tells of the fleet too. */
-export interface Counting {
-  recorder: Recorder;
-  ofFleet: boolean;
-}
-
-/** The page of this process. */
-export interface Metrics {
-  recorder: Recorder;
-  page(): Promise<MetricsPage>;
-  /** Before each page, others add what they have counted. */
-  gatherFrom(others: () => Promise<void>): void;
-  close(): Promise<void>;
-}
 
 /** Known before the engine is whole. */
 type Parts = Pick<FleetEngine, 'kind' | 'config' | 'redisUrl' | 'store' | 'clock' | 'trouble'>;

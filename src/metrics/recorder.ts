@@ -24,17 +24,16 @@ export class Recorder implements Meter {
   }
 
   checks(samples: readonly CheckSample[]): void {
-    const outcomes = new Map<string, { sample: CheckSample; count: number }>();
+    const outcomes = new Map<string, Map<string, number>>();
     const seconds = this.#distributions('checkSeconds');
     for (const sample of samples) {
-      const key = `${sample.outcome} ${sample.validator}`;
-      const same = outcomes.get(key);
-      if (same === undefined) outcomes.set(key, { sample, count: 1 });
-      else same.count += 1;
+      const counts = outcomes.get(sample.outcome) ?? new Map<string, number>();
+      if (counts.size === 0) outcomes.set(sample.outcome, counts);
+      counts.set(sample.validator, (counts.get(sample.validator) ?? 0) + 1);
       seconds.observe(sample.ms / 1000, sample.kind);
     }
-    for (const { sample, count } of outcomes.values())
-      this.#counts('checks').add(count, sample.outcome, sample.validator);
+    for (const [outcome, counts] of outcomes)
+      for (const [validator, count] of counts) this.#counts('checks').add(count, outcome, validator);
   }
 
   pack(queue: string, end: PackEnd, seconds: number, evaluations: number): void {

@@ -64,8 +64,8 @@ export class Distributions {
 
   observe(value: number, ...labels: string[]): void {
     const series = this.#of(labels);
-    const at = this.#bounds.findIndex((bound) => value <= bound);
-    const place = at < 0 ? this.#bounds.length : at;
+    let place = 0;
+    while (place < this.#bounds.length && value > (this.#bounds[place] as number)) place += 1;
     series.counts[place] = (series.counts[place] ?? 0) + 1;
     series.sum += value;
   }
