@@ -99,7 +99,7 @@ export class Aggregator {
     const { store, clock, fleet } = this.#deps;
     const [record, first] = await Promise.all([
       store.evaluations.chunk(chunkId),
-      store.evaluations.recordedFrom(chunkId, 0),
+      store.evaluations.recordedPage(chunkId),
     ]);
     if (record === undefined) return;
     const { chunk } = record;

@@ -4,13 +4,13 @@ import type { EvaluationStore, RecordedPage } from '../ports/store.js';
 
 /** All that was recorded for a chunk, from its first page on. */
 export async function allOf(
-  store: Pick<EvaluationStore, 'recordedFrom'>,
+  store: Pick<EvaluationStore, 'recordedPage'>,
   chunk: string,
   first: RecordedPage,
 ): Promise<RecordedResults[]> {
   const all = first.results;
   for (let { next } = first; next !== undefined; ) {
-    const page: RecordedPage = await store.recordedFrom(chunk, next);
+    const page: RecordedPage = await store.recordedPage(chunk, next);
     all.push(...page.results);
     next = page.next;
   }

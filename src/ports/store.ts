@@ -52,8 +52,14 @@ export interface StoredDecision {
 /** Part of what was recorded for a chunk. */
 export interface RecordedPage {
   results: RecordedResults[];
-  /** Where the next page begins; undefined: this is the last. */
-  next: number | undefined;
+  /** The next page; undefined: this is the last. */
+  next: RecordedPlace | undefined;
+}
+
+/** A page of what was recorded: from which entry on, and how many, so that their size is about the same. */
+export interface RecordedPlace {
+  from: number;
+  count: number;
 }
 
 /** Evaluations of one chunk that were decided together. */
@@ -136,8 +142,8 @@ export interface EvaluationStore {
   raiseGeneration(chunk: string, expected: number, checkAt: number): Promise<number | undefined>;
   /** Appends results; `late` ones (the chunk is decided or gone) are kept apart. */
   record(chunk: string, results: PackResults): Promise<'stored' | 'late'>;
-  /** What was recorded from `from` on, some of it: the pages of all that `recorded` returns. */
-  recordedFrom(chunk: string, from: number): Promise<RecordedPage>;
+  /** A page of what `recorded` returns; without a place the first. */
+  recordedPage(chunk: string, place?: RecordedPlace): Promise<RecordedPage>;
   /** Stores a long text under a stage in pieces, for a commit without results; kept `leaseMs` milliseconds until then. */
   stage(chunk: string, stage: string, text: AsyncIterable<string>, leaseMs: number): Promise<void>;
   /** A blob's text piece by piece; none when it is not stored. `near` as for `blobs`. */
@@ -255,8 +261,10 @@ export interface UnservedStore {
 
 /** All state of a fleet. One contract suite holds every implementation to it. */
 export interface Store {
-  /** Over how many shards evaluations and plans are spread (src/core/shards.ts); absent: one. */
+  /** How many shards there are; absent: one. */
   readonly shards?: number;
+  /** Over how many of them new evaluations and plans are spread (src/core/shards.ts); absent: one. */
+  readonly spread?: number;
   readonly batches: BatchStore;
   readonly evaluations: EvaluationStore;
   readonly retention: RetentionStore;

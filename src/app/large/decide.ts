@@ -7,7 +7,6 @@ import { outlineOf } from '../../core/large/outline.js';
 import { LargeSettling, type SettledPart } from '../../core/large/settling.js';
 import type { Chunk, ManifestEntry } from '../../core/manifest.js';
 import type { RuleResult } from '../../core/result.js';
-import { judge } from '../../core/scoring.js';
 import type { Clock } from '../../ports/clock.js';
 import type { CommitAnswer, RecordedPage, Store } from '../../ports/store.js';
 import { firstResults } from '../recorded.js';
@@ -57,7 +56,7 @@ export async function decideLarge(
   }
   const stage = ulid(now);
   await evaluations.stage(chunk.id, stage, stored(), Math.max(1, chunk.deadline - now + retentionMs));
-  const { passed, status, score, gates, counts } = judge(scenario, chunk.options, settling.outcomes());
+  const { passed, status, score, gates, counts } = settling.judgement();
   const decision: Decision = {
     passed,
     status,
@@ -90,7 +89,7 @@ async function* partsOf(
         if (results !== undefined) yield* settling.take(share.firstCheck, results.slice(share.firstCheck));
       }
     }
-    page = page.next === undefined ? undefined : await store.evaluations.recordedFrom(chunk.id, page.next);
+    page = page.next === undefined ? undefined : await store.evaluations.recordedPage(chunk.id, page.next);
   }
   yield* settling.rest();
 }

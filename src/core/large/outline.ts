@@ -1,15 +1,74 @@
 import { createHash } from 'node:crypto';
-import { type Rule, SCOPES } from '../scenario/model.js';
+import { type Rule, SCOPES, type Scope } from '../scenario/model.js';
 
-/** A scenario without the parameters of its rules: what a decision needs, and little of it. */
-export interface ScenarioOutline {
+const NO_PARAMS = {};
+/** Bits of a rule's mark; above them the place of its validator. */
+const [REQUIRED, NEGATE, SCOPE, VALIDATOR] = [1, 2, 2, 4];
+
+/**
+ * A scenario without the parameters of its rules, in little memory: what a decision needs of it. The rules are
+ * made when they are asked for.
+ */
+export class ScenarioOutline {
+  readonly #labels: string[] = [];
+  readonly #indexes: number[] = [];
+  readonly #marks: number[] = [];
+  readonly #validators: string[] = [];
+
+  get size(): number {
+    return this.#labels.length;
+  }
+
+  add({ scope, index, label, validator, required, negate }: Rule): void {
+    let place = this.#validators.indexOf(validator);
+    if (place < 0) place = this.#validators.push(validator) - 1;
+    this.#labels.push(label);
+    this.#indexes.push(index);
+    this.#marks.push(
+      (required ? REQUIRED : 0) |
+        (negate ? NEGATE : 0) |
+        (SCOPES.indexOf(scope) << SCOPE) |
+        (place << VALIDATOR),
+    );
+  }
+
+  /** Rules `from` to `to` - 1. */
+  rules(from: number, to: number): Rule[] {
+    return this.#marks.slice(from, to).map((mark, i) => this.#rule(mark, from + i));
+  }
+
+  #rule(mark: number, at: number): Rule {
+    return {
+      scope: SCOPES[(mark >> SCOPE) & 3] as Scope,
+      index: this.#indexes[at] as number,
+      label: this.#labels[at] as string,
+      validator: this.#validators[mark >> VALIDATOR] as string,
+      required: (mark & REQUIRED) !== 0,
+      negate: (mark & NEGATE) !== 0,
+      params: NO_PARAMS,
+    };
+  }
+
+  /** All rules for the gates alone: those that are not `named` share one for all of their kind. */
+  kinds(isNamed: (at: number) => boolean): Rule[] {
+    const kinds = new Map<number, Rule>();
+    return this.#marks.map((mark, at) => {
+      if (isNamed(at)) return this.#rule(mark, at);
+      const kind = kinds.get(mark) ?? this.#rule(mark, at);
+      kinds.set(mark, kind);
+      return kind;
+    });
+  }
+}
+
+/** An outline with the scenario's name. */
+export interface NamedOutline {
   key: string;
   digest: string;
-  rules: Rule[];
+  outline: ScenarioOutline;
 }
 
 const RULES = '"rules":[';
-const NO_PARAMS = {};
 
 /** Where the object that begins at `from` ends: behind its last brace; -1 when the text ends before it does. */
 function endOfObject(text: string, from: number): number {
@@ -31,8 +90,7 @@ function endOfObject(text: string, from: number): number {
 /** Reads the rules of a stored scenario as its text comes, one after the other. */
 class OutlineReader {
   readonly #hash = createHash('sha256');
-  readonly rules: Rule[] = [];
-  readonly #words = new Map<string, string>();
+  readonly #outline = new ScenarioOutline();
   #head = '';
   #rest = '';
   #state: 'head' | 'rules' | 'tail' = 'head';
@@ -55,26 +113,17 @@ class OutlineReader {
       else {
         const to = endOfObject(this.#rest, from);
         if (to < 0) break;
-        this.rules.push(this.#rule(this.#rest.slice(from, to)));
+        this.#outline.add(JSON.parse(this.#rest.slice(from, to)) as Rule);
         from = to;
       }
     }
     this.#rest = this.#rest.slice(from);
   }
 
-  /** Few words name the validators of all rules: each is kept once. */
-  #rule(json: string): Rule {
-    const { scope, index, label, validator, required, negate } = JSON.parse(json) as Rule;
-    const known = this.#words.get(validator) ?? validator;
-    this.#words.set(known, known);
-    const ofScope = SCOPES.find((each) => each === scope) ?? scope;
-    return { scope: ofScope, index, label, validator: known, required, negate, params: NO_PARAMS };
-  }
-
-  end(digest: string): ScenarioOutline | undefined {
+  end(digest: string): NamedOutline | undefined {
     if (this.#hash.digest('hex') !== digest) return undefined;
     const { key } = JSON.parse(this.#head + this.#rest) as { key: string };
-    return { key, digest, rules: this.rules };
+    return { key, digest, outline: this.#outline };
   }
 }
 
@@ -85,7 +134,7 @@ class OutlineReader {
 export async function outlineOf(
   pieces: AsyncIterable<string>,
   digest: string,
-): Promise<ScenarioOutline | undefined> {
+): Promise<NamedOutline | undefined> {
   const reader = new OutlineReader();
   for await (const piece of pieces) reader.add(piece);
   return reader.end(digest);

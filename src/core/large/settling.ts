@@ -1,11 +1,13 @@
+import type { Judgement } from '../decision.js';
 import type { EvaluationOptions } from '../manifest.js';
 import { type CheckResult, OUTCOMES, type RuleResult } from '../result.js';
 import { type PackResults, packRows, TextTable } from '../results-codec.js';
 import { isSkipped } from '../scenario/checks.js';
 import { materialize } from '../scenario/materialize.js';
 import type { Rule } from '../scenario/model.js';
+import { judge } from '../scoring.js';
 import { settleResults } from '../settle.js';
-import type { ScenarioOutline } from './outline.js';
+import type { NamedOutline, ScenarioOutline } from './outline.js';
 
 /** Checks that are settled, and stored, together. */
 const TOGETHER = 2000;
@@ -25,6 +27,9 @@ const standIns = OUTCOMES.flatMap((outcome) =>
   ),
 );
 
+const isBad = (result: CheckResult | undefined): boolean =>
+  result?.outcome === 'fail' || result?.outcome === 'error';
+
 /** A part of the results of a large evaluation, settled. */
 export interface SettledPart {
   /** As it is stored. */
@@ -38,17 +43,19 @@ export interface SettledPart {
  * other; remembers of each check its outcome alone.
  */
 export class LargeSettling {
-  readonly #scenario: ScenarioOutline;
+  readonly #scenario: Pick<NamedOutline, 'key' | 'digest'>;
+  readonly #outline: ScenarioOutline;
   readonly #options: EvaluationOptions;
   readonly #attempt: number;
   /** By check: 0 while it has no result, else one more than its place among the stand-ins. */
   readonly #settled: Uint8Array;
 
-  constructor(scenario: ScenarioOutline, options: EvaluationOptions, attempt: number) {
-    this.#scenario = scenario;
+  constructor({ key, digest, outline }: NamedOutline, options: EvaluationOptions, attempt: number) {
+    this.#scenario = { key, digest };
+    this.#outline = outline;
     this.#options = options;
     this.#attempt = attempt;
-    this.#settled = new Uint8Array(scenario.rules.length);
+    this.#settled = new Uint8Array(outline.size);
   }
 
   /** Takes what one pack brought for the checks from `firstCheck` on; the first result of a check stands. */
@@ -61,20 +68,19 @@ export class LargeSettling {
 
   /** Settles what nobody brought: errors, and rules that are skipped. */
   *rest(): Generator<SettledPart> {
-    const { rules } = this.#scenario;
-    for (let from = 0; from < rules.length; from += TOGETHER) {
-      const some = rules.slice(from, from + TOGETHER);
-      if (some.every((_, i) => this.#settled[from + i] !== 0)) continue;
-      yield this.#part(
-        from,
-        some.map(() => undefined),
-        () => true,
-      );
+    for (let from = 0; from < this.#settled.length; from += TOGETHER) {
+      const some = this.#settled.subarray(from, from + TOGETHER);
+      if (some.includes(0))
+        yield this.#part(
+          from,
+          Array.from(some, () => undefined),
+          () => true,
+        );
     }
   }
 
   #part(first: number, raw: readonly unknown[], counts: (rule: Rule, i: number) => boolean): SettledPart {
-    const rules = this.#scenario.rules.slice(first, first + raw.length);
+    const rules = this.#outline.rules(first, first + raw.length);
     const part = { ...this.#scenario, rules };
     const results = settleResults(part, this.#options, raw).map((result, i) => {
       const rule = rules[i] as Rule;
@@ -84,9 +90,7 @@ export class LargeSettling {
       this.#settled[first + i] = 1 + 2 * OUTCOMES.indexOf(result.outcome) + vacuous;
       return result;
     });
-    const bad = results.flatMap((result, i) =>
-      result?.outcome === 'fail' || result?.outcome === 'error' ? [i] : [],
-    );
+    const bad = results.flatMap((result, i) => (isBad(result) ? [i] : []));
     const failing = materialize(
       { ...part, rules: bad.map((i) => rules[i] as Rule) },
       { id: '' },
@@ -99,8 +103,10 @@ export class LargeSettling {
     return { results: { texts: table.texts, evaluations }, failing };
   }
 
-  /** Results that have the outcomes of the settled ones, and nothing else of theirs: for the gates. */
-  outcomes(): CheckResult[] {
-    return Array.from(this.#settled, (mark) => standIns[mark - 1] as CheckResult);
+  /** Score, gates and verdict of all that is settled. */
+  judgement(): Judgement {
+    const results = Array.from(this.#settled, (mark) => standIns[mark - 1] as CheckResult);
+    const rules = this.#outline.kinds((at) => isBad(results[at]));
+    return judge({ rules }, this.#options, results);
   }
 }

@@ -135,7 +135,7 @@ export class MemoryEvaluations implements EvaluationStore {
     return [...(this.#state.chunks.get(id)?.recorded ?? [])];
   }
 
-  async recordedFrom(id: string): Promise<RecordedPage> {
+  async recordedPage(id: string): Promise<RecordedPage> {
     return { results: await this.recorded(id), next: undefined };
   }
 

@@ -12,11 +12,22 @@ import type {
   DecisionToCommit,
   EvaluationStore,
   RecordedPage,
+  RecordedPlace,
   StoredDecision,
 } from '../../ports/store.js';
 import type { RedisBatches } from './batches.js';
 import { type RedisContext, unwrap } from './context.js';
-import { blobArgs, getWhole, PIECE, piecesOf, putNew, putPieces, putWhole, withPieces } from './pieces.js';
+import {
+  blobArgs,
+  getWhole,
+  PIECE,
+  pageAfter,
+  piecesOf,
+  putNew,
+  putPieces,
+  putWhole,
+  withPieces,
+} from './pieces.js';
 import { UNSWEPT_MS } from './retention.js';
 import { SideBySide } from './side-by-side.js';
 
@@ -27,8 +38,9 @@ const BY_ITSELF = 8 * 1024;
 const REFERENCE = '@';
 /** Milliseconds that it is kept until its chunk refers to it. */
 const UNLINKED_MS = 60_000;
-/** Entries of what was recorded that one command reads: large ones have up to 256 KiB each. */
-const PAGE = 8;
+/** Entries of what was recorded that are read at first, and at the most: large ones have up to 256 KiB each. */
+const FIRST_PAGE: RecordedPlace = { from: 0, count: 8 };
+const MOST_PAGE = 300;
 
 /** Digests of all blobs, when they are not just those that the manifest names. */
 function heldBeside(chunk: Chunk, blobs: readonly Blob[]): string[] {
@@ -165,22 +177,26 @@ export class RedisEvaluations implements EvaluationStore {
 
   async recorded(chunk: string): Promise<RecordedResults[]> {
     const all: RecordedResults[] = [];
-    for (let from: number | undefined = 0; from !== undefined; ) {
-      const page: RecordedPage = await this.recordedFrom(chunk, from);
+    for (let place: RecordedPlace | undefined = FIRST_PAGE; place !== undefined; ) {
+      const page: RecordedPage = await this.recordedPage(chunk, place);
       all.push(...page.results);
-      from = page.next;
+      place = page.next;
     }
     return all;
   }
 
-  async recordedFrom(chunk: string, from: number): Promise<RecordedPage> {
-    const found = await this.#context.client.lrange(this.#key('res', chunk), from, from + PAGE - 1);
-    const next = found.length < PAGE ? undefined : from + PAGE;
-    return { results: await this.#resolved(chunk, found), next };
+  async recordedPage(chunk: string, { from, count } = FIRST_PAGE): Promise<RecordedPage> {
+    const found = await this.#context.client.lrange(this.#key('res', chunk), from, from + count - 1);
+    const { results, bytes } = await this.#resolved(chunk, found);
+    if (found.length < count) return { results, next: undefined };
+    return { results, next: { from: from + count, count: pageAfter(count, bytes, MOST_PAGE) } };
   }
 
   /** Entries of the list, with those that are stored by themselves. */
-  async #resolved(chunk: string, found: readonly string[]): Promise<RecordedResults[]> {
+  async #resolved(
+    chunk: string,
+    found: readonly string[],
+  ): Promise<{ results: RecordedResults[]; bytes: number }> {
     const stages = found.filter((entry) => entry.startsWith(REFERENCE)).map((entry) => entry.slice(1));
     const texts = await getWhole(
       this.#context,
@@ -189,15 +205,18 @@ export class RedisEvaluations implements EvaluationStore {
     const stored = new Map(
       stages.map((stage, i) => [`${REFERENCE}${stage}`, { stage, json: texts[i] ?? '' }]),
     );
-    return found.flatMap((entry) => {
+    let bytes = 0;
+    const results = found.flatMap((entry) => {
       const byItself = stored.get(entry);
+      bytes += (byItself?.json ?? entry).length;
       try {
-        const results = JSON.parse(byItself?.json ?? entry) as RecordedResults;
-        return byItself === undefined || !isPlainObject(results) ? results : { ...results, stored: byItself };
+        const pack = JSON.parse(byItself?.json ?? entry) as RecordedResults;
+        return byItself === undefined || !isPlainObject(pack) ? pack : { ...pack, stored: byItself };
       } catch {
         return [];
       }
     });
+    return { results, bytes };
   }
 
   async stage(chunk: string, stage: string, text: AsyncIterable<string>, leaseMs: number): Promise<void> {

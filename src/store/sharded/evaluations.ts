@@ -10,6 +10,7 @@ import type {
   DecisionToCommit,
   EvaluationStore,
   RecordedPage,
+  RecordedPlace,
   StoredDecision,
 } from '../../ports/store.js';
 import type { ShardedBatches } from './batches.js';
@@ -32,20 +33,31 @@ export class ShardedEvaluations implements EvaluationStore {
     checkAt: number,
     leaseUntil: number,
   ): Promise<AcceptAnswer> {
-    const { count } = this.#shards;
-    const shard = shardOf(chunk.id, count);
-    if (chunk.evaluations.some(({ id }) => shardOf(id, count) !== shard))
+    const { spread } = this.#shards;
+    const shard = shardOf(chunk.id, spread);
+    const ids = chunk.evaluations.map(({ id }) => id);
+    if (ids.some((id) => shardOf(id, spread) !== shard))
       throw new Error(`the evaluations of chunk ${chunk.id} are of several shards`);
+    const standing = await this.#standing(ids);
+    if (standing.length > 0) return { accepted: false, reason: 'standing', standing };
     const { evaluations } = this.#shards.at(shard);
     const accept = () => evaluations.accept(chunk, blobs, events, checkAt, leaseUntil);
+    this.#shards.forget(chunk.id);
     const answer = await accept();
     if (answer.accepted || answer.reason !== 'batch_closed') return answer;
-    // Who opened the batch may have died before it had a part in this shard.
+    // Who opened the batch may have died before it had a part in this shard, or the shard is new.
     return (await this.#batches.openPart(chunk.batch, shard)) ? accept() : answer;
   }
 
+  /** Those that were accepted when the fleet had another number of shards. */
+  async #standing(ids: readonly string[]): Promise<string[]> {
+    if (this.#shards.former.length === 0) return [];
+    const places = await this.locate(ids);
+    return ids.filter((_, n) => places[n] !== undefined);
+  }
+
   locate(evaluations: readonly string[]): Promise<({ chunk: string; position: number } | undefined)[]> {
-    return this.#shards.spread(evaluations, (store, own) => store.evaluations.locate(own));
+    return this.#shards.gather(evaluations, (store, own) => store.evaluations.locate(own));
   }
 
   /** Each is in the shard of whom it belongs to, which its digest does not say. */
@@ -55,16 +67,16 @@ export class ShardedEvaluations implements EvaluationStore {
     return digests.map((_, n) => answers.find((found) => found[n] !== undefined)?.[n]);
   }
 
-  chunk(id: string): Promise<ChunkRecord | undefined> {
-    return this.#shards.of(id).evaluations.chunk(id);
+  async chunk(id: string): Promise<ChunkRecord | undefined> {
+    return (await this.#shards.of(id)).evaluations.chunk(id);
   }
 
   chunks(ids: readonly string[]): Promise<(ChunkRecord | undefined)[]> {
-    return this.#shards.spread(ids, (store, own) => store.evaluations.chunks(own));
+    return this.#shards.gather(ids, (store, own) => store.evaluations.chunks(own));
   }
 
-  deferCheck(chunk: string, checkAt: number): Promise<void> {
-    return this.#shards.of(chunk).evaluations.deferCheck(chunk, checkAt);
+  async deferCheck(chunk: string, checkAt: number): Promise<void> {
+    return (await this.#shards.of(chunk)).evaluations.deferCheck(chunk, checkAt);
   }
 
   /** The most overdue of each shard, each shard in turn. */
@@ -73,32 +85,32 @@ export class ShardedEvaluations implements EvaluationStore {
     return inTurn(due, limit);
   }
 
-  raiseGeneration(chunk: string, expected: number, checkAt: number): Promise<number | undefined> {
-    return this.#shards.of(chunk).evaluations.raiseGeneration(chunk, expected, checkAt);
+  async raiseGeneration(chunk: string, expected: number, checkAt: number): Promise<number | undefined> {
+    return (await this.#shards.of(chunk)).evaluations.raiseGeneration(chunk, expected, checkAt);
   }
 
-  recordedFrom(chunk: string, from: number): Promise<RecordedPage> {
-    return this.#shards.of(chunk).evaluations.recordedFrom(chunk, from);
+  async recordedPage(chunk: string, place?: RecordedPlace): Promise<RecordedPage> {
+    return (await this.#shards.of(chunk)).evaluations.recordedPage(chunk, place);
   }
 
-  stage(chunk: string, stage: string, text: AsyncIterable<string>, leaseMs: number): Promise<void> {
-    return this.#shards.of(chunk).evaluations.stage(chunk, stage, text, leaseMs);
+  async stage(chunk: string, stage: string, text: AsyncIterable<string>, leaseMs: number): Promise<void> {
+    return (await this.#shards.of(chunk)).evaluations.stage(chunk, stage, text, leaseMs);
   }
 
-  blobPieces(digest: string, near: string): AsyncIterable<string> {
-    return this.#shards.of(near).evaluations.blobPieces(digest, near);
+  async *blobPieces(digest: string, near: string): AsyncGenerator<string> {
+    yield* (await this.#shards.of(near)).evaluations.blobPieces(digest, near);
   }
 
-  announce(chunk: string, told: number, events: readonly OutboxEvent[]): Promise<void> {
-    return this.#shards.of(chunk).evaluations.announce(chunk, told, events);
+  async announce(chunk: string, told: number, events: readonly OutboxEvent[]): Promise<void> {
+    return (await this.#shards.of(chunk)).evaluations.announce(chunk, told, events);
   }
 
-  record(chunk: string, results: PackResults): Promise<'stored' | 'late'> {
-    return this.#shards.of(chunk).evaluations.record(chunk, results);
+  async record(chunk: string, results: PackResults): Promise<'stored' | 'late'> {
+    return (await this.#shards.of(chunk)).evaluations.record(chunk, results);
   }
 
-  recorded(chunk: string): Promise<PackResults[]> {
-    return this.#shards.of(chunk).evaluations.recorded(chunk);
+  async recorded(chunk: string): Promise<PackResults[]> {
+    return (await this.#shards.of(chunk)).evaluations.recorded(chunk);
   }
 
   /** The batch is read when the decisions are written: whoever writes the last ones sees all of it. */
@@ -110,13 +122,13 @@ export class ShardedEvaluations implements EvaluationStore {
     now: number,
     retentionMs: number,
   ): Promise<CommitAnswer> {
-    const { evaluations } = this.#shards.of(chunk.id);
+    const { evaluations } = await this.#shards.of(chunk.id);
     const answer = await evaluations.commit(chunk, stage, results, decisions, now, retentionMs);
     const batch = chunk.batch === '' ? undefined : await this.#batches.batch(chunk.batch);
     return { ...answer, batch };
   }
 
-  decisions(chunk: string, positions?: readonly number[]): Promise<StoredDecision[]> {
-    return this.#shards.of(chunk).evaluations.decisions(chunk, positions);
+  async decisions(chunk: string, positions?: readonly number[]): Promise<StoredDecision[]> {
+    return (await this.#shards.of(chunk)).evaluations.decisions(chunk, positions);
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { outlineOf, type ScenarioOutline } from '../../../../src/core/large/outline.js';
+import { outlineOf, ScenarioOutline } from '../../../../src/core/large/outline.js';
 import { resultPieces } from '../../../../src/core/large/result-pieces.js';
 import { LargeSettling } from '../../../../src/core/large/settling.js';
 import type { EvaluationOptions } from '../../../../src/core/manifest.js';
@@ -56,11 +56,10 @@ describe('an outline', () => {
     await fc.assert(
       fc.asyncProperty(scenario, fc.integer({ min: 1, max: 400 }), async (given, width) => {
         const outline = await outlineOf(inPieces(scenarioJson(given), width), given.digest);
-        expect(outline).toEqual({
-          key: given.key,
-          digest: given.digest,
-          rules: given.rules.map((each) => ({ ...each, params: {} })),
-        });
+        expect(outline).toMatchObject({ key: given.key, digest: given.digest });
+        const rules = given.rules.map((each) => ({ ...each, params: {} }));
+        expect(outline?.outline.rules(0, 100)).toEqual(rules);
+        expect(outline?.outline.rules(1, 3)).toEqual(rules.slice(1, 3));
       }),
     );
   });
@@ -84,8 +83,9 @@ describe('settling in parts', () => {
           });
         }
         const expected = settleResults(given, how, first);
-        const outline: ScenarioOutline = { key: given.key, digest: given.digest, rules: given.rules };
-        const settling = new LargeSettling(outline, how, 1);
+        const outline = new ScenarioOutline();
+        for (const each of given.rules) outline.add(each);
+        const settling = new LargeSettling({ key: given.key, digest: given.digest, outline }, how, 1);
         const parts = [
           ...brought.flatMap(({ from, results }) => [...settling.take(from, results)]),
           ...settling.rest(),
@@ -93,7 +93,7 @@ describe('settling in parts', () => {
         const stored = parts.map(({ results }) => `${JSON.stringify(results)}\n`).join('');
         const { texts, rows } = parseChunkResults(stored);
         expect(unpackRows(texts, rows[0] ?? [])).toEqual(expected);
-        expect(judge(outline, how, settling.outcomes())).toEqual(judge(given, how, expected));
+        expect(settling.judgement()).toEqual(judge(given, how, expected));
         const bad = materialize(given, { id: '' }, { attempt: 1 }, expected).filter(
           ({ outcome }) => outcome === 'fail' || outcome === 'error',
         );
