@@ -17,15 +17,16 @@ export class BullWorkQueue implements WorkQueue {
   readonly #connection: Redis;
   readonly #fleet: string;
   readonly #shards: number;
+  readonly #spread: number;
   readonly #open: (shard: number) => Promise<Flows>;
   readonly #flows = new Map<number, Promise<Flows>>();
 
   /**
-   * `shards`: over how many the fleet is spread, by default 1; `tries`: how often a pack is run before
+   * `shards`: how many there are, `spread`: over how many of them new work goes, both 1 by default; `tries`: how often a pack is run before
    * infrastructure trouble makes it an error; `telemetry` carries traces in jobs.
    */
   constructor(
-    place: Pick<QueuePlace, 'url' | 'fleet'> & { shards?: number },
+    place: Pick<QueuePlace, 'url' | 'fleet'> & { shards?: number; spread?: number },
     tries: number,
     onError: (error: Error) => void,
     { telemetry }: Pick<Observers, 'telemetry'> = {},
@@ -33,6 +34,7 @@ export class BullWorkQueue implements WorkQueue {
     this.#connection = connect(place.url, onError);
     this.#fleet = place.fleet;
     this.#shards = place.shards ?? 1;
+    this.#spread = place.spread ?? this.#shards;
     this.#open = async (shard) => {
       const { Flows } = await import('./flows.js');
       return new Flows(this.#connection, place.fleet, tries, onError, shard, telemetry);
@@ -48,7 +50,7 @@ export class BullWorkQueue implements WorkQueue {
   }
 
   #flowsOf(chunk: string): Promise<Flows> {
-    return this.#opened(shardOf(chunk, this.#shards));
+    return this.#opened(shardOf(chunk, this.#spread));
   }
 
   async enqueue(

@@ -124,7 +124,7 @@ export class Submitter {
       scenario: scenario.digest,
       subject: subject.digest,
     };
-    const shard = shardOf(entry.id, this.#deps.store.shards ?? 1);
+    const shard = shardOf(entry.id, this.#deps.store.spread ?? 1);
     const pending = this.#pending.get(shard) ?? empty();
     const twin = pending.entries.find((each) => each.entry.id === entry.id);
     if (twin !== undefined) {

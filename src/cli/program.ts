@@ -165,6 +165,19 @@ function addLocal(program: Command, outcome: Outcome): void {
     outcome.exitCode = await doctorCommand(options);
   });
   example(doctor, 'sluice doctor --redis redis://127.0.0.1:6379');
+  const reshard = program
+    .command('reshard')
+    .summary('give a fleet another number of shards')
+    .description(
+      'Tells over how many shards a fleet is spread and what is left of another number; with --to changes it, once all processes of the fleet are stopped. What there is stays where it is, and is found there.',
+    )
+    .option('--to <n>', 'number of shards for new work, 1 to 64')
+    .option('--json', 'print the report as JSON');
+  fleetOptions(reshard).action(async (options: FleetOptions & { to?: string }) => {
+    const { reshardCommand } = await import('./commands/reshard.js');
+    outcome.exitCode = await reshardCommand(options);
+  });
+  example(reshard, 'sluice reshard --to 3');
 }
 
 /** Every command (DESIGN 8); what a command does is loaded when it is called, so that --help is quick. */

@@ -1,10 +1,15 @@
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { sealBatch } from '../../src/app/batches.js';
+import { openBatch } from '../../src/app/opening.js';
+import { Submitter } from '../../src/app/submit.js';
 import { type FleetEngine, openFleet } from '../../src/compose.js';
+import { sha256 } from '../../src/core/digest.js';
 import { shardOf, shardOfPlan } from '../../src/core/shards.js';
+import { openReshard } from '../../src/store/redis/reshard.js';
 import { startExecutor } from '../../workers/executor.js';
-import { sealed, submission } from '../support/evidence.js';
+import { blobOf, openingOf, sealed, submission } from '../support/evidence.js';
 import {
   configWith,
   evaluationsOf,
@@ -15,6 +20,7 @@ import {
   openTestFleet,
   outboxOf,
   silent,
+  submitSettings,
 } from '../support/fleet.js';
 import { AGENT, attach, eventsOfPlan, placeOf, register, saying, settled } from '../support/plan-play.js';
 import { startTestRedis, type TestRedis } from '../support/redis.js';
@@ -42,8 +48,18 @@ afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
 });
 
-/** Judges plans from their submission to their application. */
-async function playPlans(engine: FleetEngine, plans: readonly string[]) {
+/** A page of what a reader has not claimed. */
+const claimPage = async ({ store }: FleetEngine) => {
+  const entries = await store.outbox.claim('sink', 'c', 50, 1, 60_000);
+  await store.outbox.acknowledge(
+    'sink',
+    entries.map(({ position }) => position),
+  );
+  return entries.map(({ event }) => event.id);
+};
+
+/** Submits plans and waits until they may be applied. */
+async function submitPlans(engine: FleetEngine, plans: readonly string[]) {
   const place = placeOf(engine);
   await register(place, [saying('tests')]);
   await attach(place, R, ['tests']);
@@ -52,9 +68,14 @@ async function playPlans(engine: FleetEngine, plans: readonly string[]) {
     const command = `submit ${plan}`;
     await place.plans.run({ type: 'submit', plan, command, snapshots, actor: AGENT });
   }
-  for (const plan of plans) {
-    const { snapshots: digests } = await settled(engine.store, plan);
-    await place.plans.run({
+  for (const plan of plans) await settled(engine.store, plan);
+}
+
+async function applyPlans(engine: FleetEngine, ids: readonly string[]) {
+  const { plans } = placeOf(engine);
+  for (const plan of ids) {
+    const { snapshots: digests } = (await engine.store.plans.plan(plan)) ?? { snapshots: null };
+    await plans.run({
       type: 'apply',
       plan,
       command: `apply ${plan}`,
@@ -62,6 +83,12 @@ async function playPlans(engine: FleetEngine, plans: readonly string[]) {
       actor: AGENT,
     });
   }
+}
+
+/** Judges plans from their submission to their application. */
+async function playPlans(engine: FleetEngine, plans: readonly string[]) {
+  await submitPlans(engine, plans);
+  await applyPlans(engine, plans);
 }
 
 /** Every run was decided once, with one event each, and the batch was completed once. */
@@ -158,9 +185,11 @@ describe('on one Redis', () => {
 
   /** All keys of a fleet with what is in them, apart from what passes with time. */
   async function contentOf(fleet: string): Promise<Record<string, string>> {
-    const keys = (await client.keys(`${fleet}:*`)).filter((key) => !/:(?:roles|lead|bull)/.test(key)).sort();
+    const keys = (await client.keys(`${fleet}:*`))
+      .filter((key) => !/:(?:roles|lead|stalled-check)/.test(key))
+      .sort();
     const dumps = await Promise.all(keys.map((key) => client.dumpBuffer(key)));
-    return Object.fromEntries(keys.map((key, n) => [key, dumps[n]?.toString('base64') ?? '']));
+    return Object.fromEntries(keys.map((key, n) => [key, sha256(dumps[n] ?? '')]));
   }
 
   it('two fleets with the same batches and plans never touch keys of each other', async () => {
@@ -195,5 +224,67 @@ describe('on one Redis', () => {
     await client.zadd('older:{0}:roles', 1, 'worker/w');
     const older = openFleet(configWith({ fleet: 'older', shards: 3 }), redis.url, silent);
     await expect(older).rejects.toMatchObject({ code: 'SHARDS_CHANGED' });
+  });
+
+  it('more and fewer shards lose nothing: old work is found, goes on, and is judged once', async () => {
+    const open = (roles: ('worker' | 'aggregator' | 'sweeper')[]) =>
+      openTestFleet(redis.url, configWith({ ...HASTY, fleet: 'moving' }), roles);
+    const half = runsOf(60);
+    const submit = async (fleet: Awaited<ReturnType<typeof open>>, runs: typeof half) => {
+      const { engine } = fleet;
+      const opening = await openBatch(engine.store, openingOf('open', [scenario]));
+      const submitter = new Submitter(engine, submitSettings(engine.config), opening, [blobOf(scenario)]);
+      for (const run of runs) await submitter.add(run);
+      return submitter.finish();
+    };
+    const reshard = await openReshard(redis.url, 'moving');
+    opened.push(() => reshard.close());
+
+    // With one shard: a batch that is over, a plan that waits to be applied, and half of a batch.
+    let fleet = await open(['worker', 'aggregator']);
+    await judgeBatch(fleet.engine, { id: 'done', scenarios: [scenario], submissions: runsOf(20) });
+    const before = await evaluationsOf(fleet.engine.store, 'done');
+    await submitPlans(fleet.engine, ['p1', 'p2', 'p3']);
+    await fleet.engine.store.outbox.openReader('sink', '');
+    await Promise.all(fleet.roles.map((role) => role.stop()));
+    await submit(fleet, half.slice(0, 30));
+    await expect(reshard.change(3)).rejects.toMatchObject({ code: 'IN_USE' });
+    await fleet.engine.close();
+
+    for (const [shards, former] of [
+      [3, [1]],
+      [2, [1, 3]],
+    ] as const) {
+      expect(await reshard.change(shards)).toMatchObject({ shards, former });
+      fleet = await open([]);
+      const { store } = fleet.engine;
+      expect(await evaluationsOf(store, 'done')).toEqual(before);
+      expect((await store.plans.plans({ limit: 9 })).map(({ id, phase }) => [id, phase])).toEqual(
+        [...(await Promise.all(['p1', 'p2', 'p3'].map((id) => store.plans.plan(id))))]
+          .sort(
+            (a, b) => (b?.createdAt ?? 0) - (a?.createdAt ?? 0) || ((a?.id ?? '') < (b?.id ?? '') ? 1 : -1),
+          )
+          .map((plan) => [plan?.id, 'ready']),
+      );
+      // What was accepted before is the same evaluation; the rest of it goes where new work goes.
+      const rest = shards === 3 ? half.slice(0, 45) : half;
+      expect(await submit(fleet, rest)).toMatchObject({ accepted: 15, standing: rest.length - 15 });
+      await fleet.close();
+    }
+
+    fleet = await open(['worker', 'aggregator', 'sweeper']);
+    const { engine } = fleet;
+    await sealBatch(engine.store, engine.clock, 'moving', 'open', 60);
+    await judgeBatch(engine, { id: 'open', scenarios: [scenario], submissions: half });
+    await expectOnce(engine, 'open', 60);
+    await applyPlans(engine, ['p1', 'p2', 'p3']);
+    // A reader from before gets every event of every time once.
+    const events = (await outboxOf(engine.store)).map(({ id }) => id);
+    const read: string[] = [];
+    for (let page = await claimPage(engine); page.length > 0; page = await claimPage(engine))
+      read.push(...page);
+    expect(read.sort()).toEqual(events.sort());
+    expect((await reshard.look()).left.map(({ shard }) => shard)).toContain(2);
+    await fleet.close();
   });
 });

@@ -18,6 +18,7 @@ export const shardedAdapter = (redis: () => TestRedis, outboxCap: number) => ({
   name: 'three shards',
   async open() {
     const fleet = `f${randomBytes(4).toString('hex')}`;
-    return shardedStore(await openRedisShards({ url: redis().url, fleet, outboxCap: 3 * outboxCap }, 3));
+    const { stores } = await openRedisShards({ url: redis().url, fleet, outboxCap: 3 * outboxCap }, 3);
+    return shardedStore(stores);
   },
 });

@@ -11,7 +11,8 @@ import { runDoctor } from '../../doctor/run.js';
 import { runningPrivateRedis } from '../../embedded/private-redis.js';
 import type { PluginRunner } from '../../runners/plugins/runner.js';
 import { readOnlyOf } from '../../runners/process/available.js';
-import { openRedisStore } from '../../store/redis/index.js';
+import { openRedisShards } from '../../store/redis/index.js';
+import { shardedStore } from '../../store/sharded/index.js';
 import { sinkFactsOf, sourceFactsOf } from '../endpoint-facts.js';
 import type { FleetOptions } from '../options.js';
 import { plain, print, printJson } from '../output.js';
@@ -58,7 +59,8 @@ function choiceOf(config: Config): SandboxChoice {
 }
 
 async function fleetOf({ fleet, outbox }: Config, url: string): Promise<FleetFacts> {
-  const store = await openRedisStore({ url, fleet, outboxCap: outbox.cap });
+  const { stores, mark } = await openRedisShards({ url, fleet, outboxCap: outbox.cap });
+  const store = shardedStore(stores, mark.shards, mark.former);
   try {
     const workers = await livingWorkers(store, systemClock);
     const waiting = await store.unserved.list(WAITING_TOLD);

@@ -1,8 +1,8 @@
 -- How many shards a fleet has: noted when it is first opened. One from before it was noted has one.
 -- KEYS[1] key prefix of the home; ARGV 1 how many a new fleet gets
--- Returns that number, and the one that an unfinished reshard is on its way to ('' for none)
+-- Returns that number, and those that it had before and that something is kept of, with commas
 local p = KEYS[1]
-local known = redis.call('HMGET', p .. 'meta', 'shards', 'target')
+local known = redis.call('HMGET', p .. 'meta', 'shards', 'former')
 if known[1] then return { known[1], known[2] or '' } end
 local shards = ARGV[1]
 for _, name in ipairs({ 'outbox', 'roles', 'registry', 'batches', 'plans', 'tokens', 'letters', 'open' }) do

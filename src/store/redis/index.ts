@@ -14,7 +14,7 @@ import { RedisRetention } from './retention.js';
 import { RedisRoster } from './roster.js';
 import { timeRoundTrips } from './round-trips.js';
 import { defineScripts, type Scripts } from './scripts.js';
-import { claimShards } from './shards.js';
+import { claimShards, countOf, type ShardsMark } from './shards.js';
 import { RedisSinks } from './sinks.js';
 import { RedisTokens } from './tokens.js';
 import { RedisUnserved } from './unserved.js';
@@ -45,13 +45,19 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
  * Opens the store of each shard of a fleet, over one connection. `wanted`: how many there are to be; absent: as
  * many as the fleet has, one of a new fleet. Throws also SHARDS_CHANGED when the fleet has another number.
  */
-export async function openRedisShards(options: RedisStoreOptions, wanted?: number): Promise<Store[]> {
+export async function openRedisShards(
+  options: RedisStoreOptions,
+  wanted?: number,
+): Promise<{ stores: Store[]; mark: ShardsMark }> {
   const client = await openClient(options);
   try {
     const scripts = defineScripts(client);
-    const count = await claimShards(scripts, options.fleet, wanted);
-    const outboxCap = Math.ceil(options.outboxCap / count);
-    return Array.from({ length: count }, (_, n) => storeOf(client, scripts, { ...options, outboxCap }, n));
+    const mark = await claimShards(scripts, options.fleet, wanted);
+    const outboxCap = Math.ceil(options.outboxCap / mark.shards);
+    const stores = Array.from({ length: countOf(mark) }, (_, shard) =>
+      storeOf(client, scripts, { ...options, outboxCap }, shard),
+    );
+    return { stores, mark };
   } catch (error) {
     client.disconnect();
     throw error;

@@ -19,6 +19,7 @@ const NAMES = [
   'read-registry',
   'hold-registry',
   'mark-shards',
+  'set-shards',
   'step-plan',
   'beat',
   'note-unserved',

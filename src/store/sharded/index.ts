@@ -19,15 +19,21 @@ function fullest(found: readonly (MemoryUse | undefined)[]): MemoryUse {
 
 /**
  * Several stores as one: evaluations, plans and their events are spread over all of them; the registry, roles,
- * tokens, sinks and dead letters are in the first. One store is taken as it is.
+ * tokens, sinks and dead letters are in the first. One store is taken as it is. New work
+ * goes to the first `spread` of them; `former`: numbers over which it was spread before.
  */
-export function shardedStore(stores: readonly Store[]): Store {
-  const shards = new Shards(stores);
+export function shardedStore(
+  stores: readonly Store[],
+  spread = stores.length,
+  former: readonly number[] = [],
+): Store {
+  const shards = new Shards(stores, spread, former);
   const { home } = shards;
   if (shards.count === 1) return home;
   const batches = new ShardedBatches(shards);
   return {
     shards: shards.count,
+    spread,
     batches,
     evaluations: new ShardedEvaluations(shards, batches),
     retention: new ShardedRetention(shards),

@@ -1,5 +1,4 @@
 import type { PlanState } from '../../core/plan/model.js';
-import { shardOf, shardOfPlan } from '../../core/shards.js';
 import type { PlanFilter, PlanLogEntry, PlanStep, PlanStepAnswer, PlanStore } from '../../ports/plans.js';
 import { inTurn, type Shards } from './shards.js';
 
@@ -15,20 +14,20 @@ export class ShardedPlans implements PlanStore {
     this.#shards = shards;
   }
 
-  #of(plan: string): PlanStore {
-    return this.#shards.ofPlan(plan).plans;
+  async #of(plan: string): Promise<PlanStore> {
+    return (await this.#shards.ofPlan(plan)).plans;
   }
 
-  plan(id: string): Promise<PlanState | undefined> {
-    return this.#of(id).plan(id);
+  async plan(id: string): Promise<PlanState | undefined> {
+    return (await this.#of(id)).plan(id);
   }
 
-  command(plan: string, id: string): Promise<{ revision: number; digest: string } | undefined> {
-    return this.#of(plan).command(plan, id);
+  async command(plan: string, id: string): Promise<{ revision: number; digest: string } | undefined> {
+    return (await this.#of(plan)).command(plan, id);
   }
 
-  log(plan: string): Promise<PlanLogEntry[]> {
-    return this.#of(plan).log(plan);
+  async log(plan: string): Promise<PlanLogEntry[]> {
+    return (await this.#of(plan)).log(plan);
   }
 
   async plans(filter: PlanFilter): Promise<PlanState[]> {
@@ -43,23 +42,20 @@ export class ShardedPlans implements PlanStore {
   }
 
   async step(step: PlanStep): Promise<PlanStepAnswer> {
-    const { count } = this.#shards;
-    const shard = shardOfPlan(step.plan, count);
-    const chunks = [step.accept?.chunk.id, step.decision?.chunk].filter((chunk) => chunk !== undefined);
-    if (chunks.some((chunk) => shardOf(chunk, count) !== shard))
-      throw new Error(`an evaluation of plan ${step.plan} is not in its shard`);
-    if (step.registry === undefined || shard === 0) return this.#of(step.plan).step(step);
-    return this.#stepOnRegistry(step, step.registry);
+    const shard = await this.#shards.shardOfPlan(step.plan);
+    const { plans } = this.#shards.at(shard);
+    if (step.registry === undefined || shard === 0) return plans.step(step);
+    return this.#stepOnRegistry(plans, step, step.registry);
   }
 
   /** The registry is in the home: it is kept as it is until the step is taken, or may be taken no more. */
-  async #stepOnRegistry(step: PlanStep, expected: number): Promise<PlanStepAnswer> {
+  async #stepOnRegistry(plans: PlanStore, step: PlanStep, expected: number): Promise<PlanStepAnswer> {
     const { registry } = this.#shards.home;
     const hold = await registry.hold(expected, HOLD_MS);
     if (hold === undefined) return { done: false, reason: 'stale', state: await this.plan(step.plan) };
     try {
       const before = hold.until - HOLD_MS + STEP_MS;
-      return await this.#of(step.plan).step({ ...step, registry: undefined, before });
+      return await plans.step({ ...step, registry: undefined, before });
     } finally {
       await registry.release(hold.id);
     }

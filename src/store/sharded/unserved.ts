@@ -1,5 +1,4 @@
 import type { OutboxEvent } from '../../core/events.js';
-import { shardOf } from '../../core/shards.js';
 import type { UnservedChunk, UnservedStore } from '../../ports/store.js';
 import type { Shards } from './shards.js';
 
@@ -11,22 +10,17 @@ export class ShardedUnserved implements UnservedStore {
     this.#shards = shards;
   }
 
-  note(mark: UnservedChunk, event: OutboxEvent): Promise<boolean> {
-    return this.#shards.of(mark.chunk).unserved.note(mark, event);
+  async note(mark: UnservedChunk, event: OutboxEvent): Promise<boolean> {
+    return (await this.#shards.of(mark.chunk)).unserved.note(mark, event);
   }
 
-  clear(chunk: string): Promise<void> {
-    return this.#shards.of(chunk).unserved.clear(chunk);
+  async clear(chunk: string): Promise<void> {
+    return (await this.#shards.of(chunk)).unserved.clear(chunk);
   }
 
   async list(limit: number, chunks?: readonly string[]): Promise<UnservedChunk[]> {
-    const { count } = this.#shards;
-    const lists = await this.#shards.each(({ unserved }, shard) =>
-      unserved.list(
-        limit,
-        chunks?.filter((chunk) => shardOf(chunk, count) === shard),
-      ),
-    );
+    // A shard that has not the chunk knows no mark of it.
+    const lists = await this.#shards.each(({ unserved }) => unserved.list(limit, chunks));
     const all = lists.flat().sort((a, b) => a.since - b.since || (a.chunk < b.chunk ? -1 : 1));
     return all.slice(0, limit);
   }
