@@ -1,6 +1,5 @@
-import { ulid } from 'ulid';
+import { randomUUID } from 'node:crypto';
 import type { OutboxEvent } from '../../core/events.js';
-import { isPlainObject } from '../../core/json.js';
 import { resultPieces } from '../../core/large/result-pieces.js';
 import type { Chunk } from '../../core/manifest.js';
 import type { PackResults, RecordedResults } from '../../core/results-codec.js';
@@ -28,19 +27,15 @@ import {
   putWhole,
   withPieces,
 } from './pieces.js';
+import { allRecorded, recordedPage } from './recorded.js';
 import { UNSWEPT_MS } from './retention.js';
 import { SideBySide } from './side-by-side.js';
 
 const LATE_KEPT = 10_000;
 /** Characters from which on what a pack brought is stored by itself, and the list of the chunk's only refers to it. */
 const BY_ITSELF = 8 * 1024;
-/** First character of such a reference; no JSON begins with it. */
-const REFERENCE = '@';
 /** Milliseconds that it is kept until its chunk refers to it. */
 const UNLINKED_MS = 60_000;
-/** Entries of what was recorded that are read at first, and at the most: large ones have up to 256 KiB each. */
-const FIRST_PAGE: RecordedPlace = { from: 0, count: 8 };
-const MOST_PAGE = 300;
 
 /** Digests of all blobs, when they are not just those that the manifest names. */
 function heldBeside(chunk: Chunk, blobs: readonly Blob[]): string[] {
@@ -164,7 +159,7 @@ export class RedisEvaluations implements EvaluationStore {
   /** Past the script, which would copy and hash all of it; it can stand as the chunk's results as it is. */
   async #recordByItself(chunk: string, json: string): Promise<'stored' | 'late'> {
     const { client, scripts, prefix } = this.#context;
-    const stage = ulid();
+    const stage = randomUUID();
     for (;;) {
       const written = client.set(this.#key('rs', `${chunk}:${stage}`), json, 'PX', UNLINKED_MS);
       const recording = scripts.record(prefix, chunk, LATE_KEPT, '', stage);
@@ -176,47 +171,11 @@ export class RedisEvaluations implements EvaluationStore {
   }
 
   async recorded(chunk: string): Promise<RecordedResults[]> {
-    const all: RecordedResults[] = [];
-    for (let place: RecordedPlace | undefined = FIRST_PAGE; place !== undefined; ) {
-      const page: RecordedPage = await this.recordedPage(chunk, place);
-      all.push(...page.results);
-      place = page.next;
-    }
-    return all;
+    return allRecorded(this.#context, chunk);
   }
 
-  async recordedPage(chunk: string, { from, count } = FIRST_PAGE): Promise<RecordedPage> {
-    const found = await this.#context.client.lrange(this.#key('res', chunk), from, from + count - 1);
-    const { results, bytes } = await this.#resolved(chunk, found);
-    if (found.length < count) return { results, next: undefined };
-    return { results, next: { from: from + count, count: pageAfter(count, bytes, MOST_PAGE) } };
-  }
-
-  /** Entries of the list, with those that are stored by themselves. */
-  async #resolved(
-    chunk: string,
-    found: readonly string[],
-  ): Promise<{ results: RecordedResults[]; bytes: number }> {
-    const stages = found.filter((entry) => entry.startsWith(REFERENCE)).map((entry) => entry.slice(1));
-    const texts = await getWhole(
-      this.#context,
-      stages.map((stage) => this.#key('rs', `${chunk}:${stage}`)),
-    );
-    const stored = new Map(
-      stages.map((stage, i) => [`${REFERENCE}${stage}`, { stage, json: texts[i] ?? '' }]),
-    );
-    let bytes = 0;
-    const results = found.flatMap((entry) => {
-      const byItself = stored.get(entry);
-      bytes += (byItself?.json ?? entry).length;
-      try {
-        const pack = JSON.parse(byItself?.json ?? entry) as RecordedResults;
-        return byItself === undefined || !isPlainObject(pack) ? pack : { ...pack, stored: byItself };
-      } catch {
-        return [];
-      }
-    });
-    return { results, bytes };
+  async recordedPage(chunk: string, place?: RecordedPlace): Promise<RecordedPage> {
+    return recordedPage(this.#context, chunk, place);
   }
 
   async stage(chunk: string, stage: string, text: AsyncIterable<string>, leaseMs: number): Promise<void> {
