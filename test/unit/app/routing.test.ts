@@ -125,7 +125,9 @@ describe('a look at what waits for a runner', () => {
     const recorded = async (chunk: Chunk) =>
       (await store.evaluations.recorded(chunk.id)).flatMap(({ texts, evaluations }) =>
         evaluations.flatMap(({ firstCheck, rows }) =>
-          rows.map((row, n) => row && [firstCheck + n, texts[row[1]], row[2].reason]),
+          rows.map(
+            (row, n) => row && [firstCheck + n, texts[row[1]], (row[2] as { reason?: string }).reason],
+          ),
         ),
       );
 
