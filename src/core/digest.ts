@@ -1,9 +1,23 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { canonicalJson } from './json.js';
 
 /** Lowercase hexadecimal SHA-256 of a text (UTF-8) or of bytes: 64 characters. */
 export function sha256(content: string | Uint8Array): string {
   return hash('sha256', content, 'hex');
+}
+
+/** SHA-256 of a text that comes piece by piece; no piece ends inside a character. */
+export class RunningDigest {
+  readonly #hash = createHash('sha256');
+
+  add(piece: string): void {
+    this.#hash.update(piece);
+  }
+
+  /** As `sha256` of all pieces together; nothing is added afterwards. */
+  end(): string {
+    return this.#hash.digest('hex');
+  }
 }
 
 /** Digest of a JSON value, independent of the order of its keys. */

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { ulid } from 'ulid';
 import type { Decision } from '../../core/decision.js';
+import { RunningDigest } from '../../core/digest.js';
 import { checkEvents, decisionEvents, type EventOptions } from '../../core/evaluation-events.js';
 import { isPlainObject } from '../../core/json.js';
 import { outlineOf } from '../../core/large/outline.js';
@@ -42,12 +42,12 @@ export async function decideLarge(
   const settling = new LargeSettling(scenario, chunk.options, chunk.attempt);
   const now = deps.clock.now();
   const teller = new CheckTeller(deps, chunk, scenario.key, now);
-  const hash = createHash('sha256');
+  const digest = new RunningDigest();
   const advisories: RuleResult[] = [];
   async function* stored(): AsyncGenerator<string> {
     for await (const { results, failing } of partsOf(deps, chunk, first, settling)) {
       const line = `${JSON.stringify(results)}\n`;
-      hash.update(line);
+      digest.add(line);
       for (const result of failing)
         if (result.mode === 'informational' && advisories.length < ADVISORIES) advisories.push(result);
       await teller.tell(failing);
@@ -65,7 +65,7 @@ export async function decideLarge(
     counts,
     scenarioKey: scenario.key,
     actor: chunk.actor ?? null,
-    resultsDigest: hash.digest('hex'),
+    resultsDigest: digest.end(),
     decidedAt: now,
   };
   const events = decisionEvents(deps.fleet, chunk, entry, decision, advisories, { perCheck: false });

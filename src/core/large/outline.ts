@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { RunningDigest } from '../digest.js';
 import { type Rule, SCOPES, type Scope } from '../scenario/model.js';
 
 const NO_PARAMS = {};
@@ -89,14 +89,14 @@ function endOfObject(text: string, from: number): number {
 
 /** Reads the rules of a stored scenario as its text comes, one after the other. */
 class OutlineReader {
-  readonly #hash = createHash('sha256');
+  readonly #digest = new RunningDigest();
   readonly #outline = new ScenarioOutline();
   #head = '';
   #rest = '';
   #state: 'head' | 'rules' | 'tail' = 'head';
 
   add(piece: string): void {
-    this.#hash.update(piece);
+    this.#digest.add(piece);
     this.#rest += piece;
     if (this.#state === 'head') {
       const at = this.#rest.indexOf(RULES);
@@ -121,7 +121,7 @@ class OutlineReader {
   }
 
   end(digest: string): NamedOutline | undefined {
-    if (this.#hash.digest('hex') !== digest) return undefined;
+    if (this.#digest.end() !== digest) return undefined;
     const { key } = JSON.parse(this.#head + this.#rest) as { key: string };
     return { key, digest, outline: this.#outline };
   }

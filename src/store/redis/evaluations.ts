@@ -16,17 +16,7 @@ import type {
 } from '../../ports/store.js';
 import type { RedisBatches } from './batches.js';
 import { type RedisContext, unwrap } from './context.js';
-import {
-  blobArgs,
-  getWhole,
-  PIECE,
-  pageAfter,
-  piecesOf,
-  putNew,
-  putPieces,
-  putWhole,
-  withPieces,
-} from './pieces.js';
+import { blobArgs, getWhole, PIECE, piecesOf, putNew, putPieces, putWhole, withPieces } from './pieces.js';
 import { allRecorded, recordedPage } from './recorded.js';
 import { UNSWEPT_MS } from './retention.js';
 import { SideBySide } from './side-by-side.js';
