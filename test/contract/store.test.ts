@@ -1,3 +1,4 @@
+import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Chunk } from '../../src/core/manifest.js';
 import type { Blob, ChunkPlace, Store } from '../../src/ports/store.js';
@@ -227,6 +228,24 @@ describe.each(adapters)('the store on $name', ({ name, open }) => {
     });
   });
 
+  describe('many subjects', () => {
+    it('are stored with their chunk, or not at all', async () => {
+      await openBatch();
+      const [taken, refused] = ['c', 'd'].map((mark): Chunk => {
+        const chunk = chunkOf('b', mark, 6);
+        const evaluations = chunk.evaluations.map((e) => ({ ...e, subject: `subject of ${e.id}` }));
+        return { ...chunk, evaluations };
+      }) as [Chunk, Chunk];
+      const read = ({ evaluations }: Chunk) => store.evaluations.blobs(evaluations.map((e) => e.subject));
+      expect(await accept(taken)).toEqual({ accepted: true });
+      expect(await accept(taken)).toMatchObject({ reason: 'standing' });
+      await store.batches.sealBatch('b', 6);
+      expect(await accept(refused)).toEqual({ accepted: false, reason: 'batch_closed' });
+      expect(await read(taken)).toEqual(taken.evaluations.map((e) => `content of ${e.subject}`));
+      expect(await read(refused)).toEqual(Array(6).fill(undefined));
+    });
+  });
+
   describe('results and decisions', () => {
     it('keeps all that packs record side by side, each once, and tells each whether it came in time', async () => {
       await openBatch();
@@ -286,6 +305,31 @@ describe.each(adapters)('the store on $name', ({ name, open }) => {
       ]);
       expect(await outboxIds()).toEqual(['c-0-decided', 'c-1-decided', 'c-2-decided']);
       expect((await store.evaluations.decisions('c-0', [2, 0])).map((d) => d.position)).toEqual([2, 0]);
+    });
+
+    it('lets what one pack recorded by itself stand as the results, and the others go', async () => {
+      await openBatch();
+      const chunk = chunkOf('b', 'alone', 1);
+      await accept(chunk);
+      const long = packOf(0, 0, [checkResult('pass', { text: 'x'.repeat(9000) })]);
+      for (const pack of [long, long]) await store.evaluations.record('alone-0', pack);
+      const [first] = await store.evaluations.recorded('alone-0');
+      const { stage, json } = first?.stored ?? { stage: '', json: '' };
+      expect(JSON.parse(json)).toEqual(long);
+      const decide = () =>
+        store.evaluations.commit(chunk, stage, null, [decisionOf(chunk, 0, 'passed')], NOW, 3_600_000);
+      expect(await decide()).toMatchObject({ fresh: [0], chunkDone: true });
+      expect(await decide()).toMatchObject({ fresh: [], chunkDone: true });
+      expect((await store.evaluations.decisions('alone-0'))[0]?.results).toBe(json);
+      expect(await store.evaluations.record('alone-0', long)).toBe('late');
+      if (name === 'memory') return;
+      const client = new Redis(redis.url);
+      const left = await client.keys('*:alone-0*');
+      const results = left.filter((key) => /:(rs|res|alone):/.test(key));
+      expect(results).toHaveLength(1);
+      expect(await client.pttl(results[0] as string)).toBeGreaterThan(0);
+      await client.del(left);
+      client.disconnect();
     });
 
     it('keeps the results when a commit is sent again after its answer was lost', async () => {
