@@ -48,6 +48,14 @@ export interface EndpointFacts {
   missing: readonly string[];
 }
 
+/** Over how many shards a fleet is spread, and what is where it would not be now. */
+export interface ShardFacts {
+  shards: number;
+  /** Numbers that it had before and that something is kept of. */
+  former: readonly number[];
+  left: readonly { shard: number }[];
+}
+
 /** What doctor looks at. */
 export interface DoctorOptions {
   /** The Redis to look at; without, the one that the private server would be. */
@@ -70,6 +78,8 @@ export interface DoctorOptions {
   sinks?: () => Promise<readonly EndpointFacts[]>;
   /** Looks at the sources of the settings; absent: there are none. May throw. */
   sources?: () => Promise<readonly EndpointFacts[]>;
+  /** Looks at the shards of the fleet; may throw. */
+  shards?: () => Promise<ShardFacts>;
   /** Asks the given Redis, or the private one that runs; may throw. */
   fleet?: () => Promise<FleetFacts>;
 }

@@ -8,6 +8,7 @@ import { pluginsCheck } from './checks/plugins.js';
 import { redisCheck } from './checks/redis.js';
 import { redisServerCheck } from './checks/redis-server.js';
 import { runnersCheck } from './checks/runners.js';
+import { shardsCheck } from './checks/shards.js';
 import { sinksCheck } from './checks/sinks.js';
 import { sourcesCheck } from './checks/sources.js';
 
@@ -16,6 +17,7 @@ export const DOCTOR_CHECKS: readonly DoctorCheck[] = [
   nodeCheck,
   redisCheck,
   redisServerCheck,
+  shardsCheck,
   ansibleCheck,
   bubblewrapCheck,
   mcpCheck,

@@ -6,12 +6,13 @@ import { systemClock } from '../../compose.js';
 import { neededBy } from '../../core/registry/needed.js';
 import { pluginNeed } from '../../core/registry/needs.js';
 import { TAKES_NO_RUNNERS } from '../../core/routing.js';
-import type { DoctorReport, FleetFacts, HostRunners, SandboxChoice } from '../../doctor/check.js';
+import type { DoctorReport, FleetFacts, HostRunners, SandboxChoice, ShardFacts } from '../../doctor/check.js';
 import { runDoctor } from '../../doctor/run.js';
 import { runningPrivateRedis } from '../../embedded/private-redis.js';
 import type { PluginRunner } from '../../runners/plugins/runner.js';
 import { readOnlyOf } from '../../runners/process/available.js';
 import { openRedisShards } from '../../store/redis/index.js';
+import { openReshard } from '../../store/redis/reshard.js';
 import { shardedStore } from '../../store/sharded/index.js';
 import { sinkFactsOf, sourceFactsOf } from '../endpoint-facts.js';
 import type { FleetOptions } from '../options.js';
@@ -71,6 +72,15 @@ async function fleetOf({ fleet, outbox }: Config, url: string): Promise<FleetFac
   }
 }
 
+async function shardsOf({ fleet }: Config, url: string): Promise<ShardFacts> {
+  const reshard = await openReshard(url, fleet);
+  try {
+    return await reshard.look();
+  } finally {
+    await reshard.close();
+  }
+}
+
 /** `sluice doctor`; answers 0, or 3 when a finding says that something will not work. */
 export async function doctorCommand(options: FleetOptions): Promise<number> {
   const config = await loadSettings(options);
@@ -90,7 +100,9 @@ export async function doctorCommand(options: FleetOptions): Promise<number> {
     sandbox: choiceOf(config),
     ...(config.redis === undefined ? {} : { redisUrl: config.redis }),
     ...(own === undefined ? {} : { privatePort: own.port }),
-    ...(redis === undefined ? {} : { fleet: () => fleetOf(config, redis) }),
+    ...(redis === undefined
+      ? {}
+      : { fleet: () => fleetOf(config, redis), shards: () => shardsOf(config, redis) }),
     mcpServers,
     plugins: () => plugins.load(),
     ...(config.sinks.length === 0 ? {} : { sinks: () => sinkFactsOf(config.sinks) }),

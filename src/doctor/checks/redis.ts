@@ -1,8 +1,11 @@
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
+import { clusterPlace } from '../../core/redis-url.js';
 import { findRedisBinary } from '../../embedded/binary.js';
 import { type DoctorCheck, type Finding, fail, ok, warn } from '../check.js';
 
 const CONNECT_MS = 5_000;
+
+type RedisSettings = Omit<RedisOptions, 'replyMapping'>;
 const ANOTHER = '--redis or REDIS_URL names another.';
 const PRIVATE_REDIS = `The private one of this folder is used; ${ANOTHER}`;
 const NO_REDIS =
@@ -80,30 +83,48 @@ export const redisCheck: DoctorCheck = {
       const own = await findRedisBinary(dir, env);
       return [own === undefined ? warn('no Redis is set', NO_REDIS) : ok('no Redis is set', PRIVATE_REDIS)];
     }
-    let reason = '';
-    let client: Redis | undefined;
-    try {
-      client = new Redis(redisUrl, {
-        lazyConnect: true,
-        connectTimeout: CONNECT_MS,
-        commandTimeout: CONNECT_MS,
-        retryStrategy: () => null,
-      });
-      client.on('error', (error) => {
-        reason = error.message;
-      });
-      await client.connect();
-      return judgeRedis(await ask(client));
-    } catch (error) {
-      const why = reason || (error as Error).message;
-      return [
-        fail(`${shown(redisUrl)} cannot be reached: ${why}`, 'Start it, or correct --redis or REDIS_URL.'),
-      ];
-    } finally {
-      client?.disconnect();
-    }
+    const place = clusterPlace(redisUrl);
+    if (place === undefined) return look(redisUrl, { url: redisUrl });
+    const { nodes, tls, ...login } = place;
+    const found = await Promise.all(
+      nodes.map(async ({ host, port }) => {
+        const findings = await look(redisUrl, { host, port, ...login, ...(tls ? { tls: {} } : {}) });
+        return findings.map((finding) => ({ ...finding, found: `${host}:${port}: ${finding.found}` }));
+      }),
+    );
+    return found.flat();
   },
 };
+
+async function look(
+  redisUrl: string,
+  { url, ...options }: RedisSettings & { url?: string },
+): Promise<Finding[]> {
+  let reason = '';
+  let client: Redis | undefined;
+  const settings = {
+    ...options,
+    lazyConnect: true,
+    connectTimeout: CONNECT_MS,
+    commandTimeout: CONNECT_MS,
+    retryStrategy: () => null,
+  };
+  try {
+    client = url === undefined ? new Redis(settings) : new Redis(url, settings);
+    client.on('error', (error) => {
+      reason = error.message;
+    });
+    await client.connect();
+    return judgeRedis(await ask(client));
+  } catch (error) {
+    const why = reason || (error as Error).message;
+    return [
+      fail(`${shown(redisUrl)} cannot be reached: ${why}`, 'Start it, or correct --redis or REDIS_URL.'),
+    ];
+  } finally {
+    client?.disconnect();
+  }
+}
 
 async function ask(client: Redis): Promise<RedisFacts> {
   const info = await client.info();
