@@ -1,7 +1,6 @@
 import type { BatchRecord } from '../core/batch.js';
 import { acceptedEvent } from '../core/evaluation-events.js';
 import type { Turns } from '../core/fairness.js';
-import { listed } from '../core/listed.js';
 import type { Chunk, ManifestEntry } from '../core/manifest.js';
 import {
   type CheckPlace,
@@ -14,13 +13,13 @@ import {
   planPacks,
   travelsAlone,
 } from '../core/packing.js';
-import { SluiceError } from '../core/problem.js';
 import type { Scenario } from '../core/scenario/model.js';
 import { shardOf } from '../core/shards.js';
 import type { StoredSubject } from '../core/subject.js';
 import type { Clock } from '../ports/clock.js';
 import type { WorkQueue } from '../ports/queue.js';
 import type { Blob, Store } from '../ports/store.js';
+import { closedTo, otherContent } from './batch-conflicts.js';
 import { evaluationId } from './opening.js';
 import type { Pressure } from './pressure.js';
 import { checkPlaces } from './scenarios.js';
@@ -128,7 +127,7 @@ export class Submitter {
     const pending = this.#pending.get(shard) ?? empty();
     const twin = pending.entries.find((each) => each.entry.id === entry.id);
     if (twin !== undefined) {
-      if (twin.entry.subject !== entry.subject) throw this.#otherContent(entry);
+      if (twin.entry.subject !== entry.subject) throw otherContent(this.#opening.id, entry.run);
       this.#report.standing += 1;
       return;
     }
@@ -244,7 +243,10 @@ export class Submitter {
     }
     if (answer.reason === 'batch_closed') {
       const places = await this.#deps.store.evaluations.locate(entries.map((e) => e.entry.id));
-      throw this.#closed(entries.filter((_, i) => places[i] === undefined).map((e) => e.entry.run));
+      throw closedTo(
+        this.#opening.id,
+        entries.filter((_, i) => places[i] === undefined).map((e) => e.entry.run),
+      );
     }
     const standing = new Set(answer.standing);
     const known = entries.filter((e) => standing.has(e.entry.id));
@@ -261,23 +263,7 @@ export class Submitter {
     entries.forEach((entry, i) => {
       const standing = chunks[i]?.chunk.evaluations[places[i]?.position ?? -1];
       if (standing === undefined || standing.subject === entry.subject) return;
-      throw this.#otherContent(entry);
+      throw otherContent(this.#opening.id, entry.run);
     });
-  }
-
-  #closed(runs: readonly string[]): SluiceError {
-    const names = listed(runs, (run) => JSON.stringify(run));
-    const they = runs.length === 1 ? `run ${names} is` : `runs ${names} are`;
-    return new SluiceError(
-      'BATCH_CONFLICT',
-      `Batch "${this.#opening.id}" takes no more runs, and ${they} not among its own; use another --batch.`,
-    );
-  }
-
-  #otherContent({ run }: ManifestEntry): SluiceError {
-    return new SluiceError(
-      'BATCH_CONFLICT',
-      `Run "${run}" was judged in batch "${this.#opening.id}" with other content; use another --batch.`,
-    );
   }
 }
