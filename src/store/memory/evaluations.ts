@@ -188,7 +188,7 @@ export class MemoryEvaluations implements EvaluationStore {
     if (chunkDone) chunk.recorded = [];
     if (fresh.length > 0) batch?.log.push({ chunk: id, positions: fresh });
     state.wake();
-    return { fresh, chunkDone, batch: batch && structuredClone(batch.record) };
+    return { fresh, chunkDone, batch: batch && { ...batch.record } };
   }
 
   async decisions(id: string, positions?: readonly number[]): Promise<StoredDecision[]> {
