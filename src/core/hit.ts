@@ -1,5 +1,5 @@
 /** Where a pattern was found, and the text around it. */
-export interface HitFields {
+interface HitFields {
   where: string;
   /** Absent for fields of the job and the ticket. */
   task?: string | undefined;
