@@ -215,6 +215,10 @@ describe('on one Redis', () => {
       await engine.close();
       return engine.shards;
     };
+    // Who only looks makes no fleet.
+    const reshard = await openReshard(redis.url, 'kept');
+    expect(await reshard.look()).toEqual({ shards: 1, former: [], left: [] });
+    await reshard.close();
     expect(await open(2)).toBe(2);
     expect(await open()).toBe(2);
     await expect(open(3)).rejects.toMatchObject({

@@ -60,7 +60,7 @@ function choiceOf(config: Config): SandboxChoice {
 }
 
 async function fleetOf({ fleet, outbox }: Config, url: string): Promise<FleetFacts> {
-  const { stores, mark } = await openRedisShards({ url, fleet, outboxCap: outbox.cap });
+  const { stores, mark } = await openRedisShards({ url, fleet, outboxCap: outbox.cap }, 'as it is');
   const store = shardedStore(stores, mark.shards, mark.former);
   try {
     const workers = await livingWorkers(store, systemClock);

@@ -14,7 +14,7 @@ import { RedisRetention } from './retention.js';
 import { RedisRoster } from './roster.js';
 import { timeRoundTrips } from './round-trips.js';
 import { defineScripts, type Scripts } from './scripts.js';
-import { claimShards, countOf, type ShardsMark } from './shards.js';
+import { claimShards, countOf, markShards, type ShardsMark } from './shards.js';
 import { RedisSinks } from './sinks.js';
 import { RedisTokens } from './tokens.js';
 import { RedisUnserved } from './unserved.js';
@@ -43,16 +43,19 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
 
 /**
  * Opens the store of each shard of a fleet, over one connection. `wanted`: how many there are to be; absent: as
- * many as the fleet has, one of a new fleet. Throws also SHARDS_CHANGED when the fleet has another number.
+ * many as the fleet has, one of a new fleet; `as it is`: for who only looks, so that a new fleet stays new.
+ * Throws also SHARDS_CHANGED when the fleet has another number.
  */
 export async function openRedisShards(
   options: RedisStoreOptions,
-  wanted?: number,
+  wanted?: number | 'as it is',
 ): Promise<{ stores: Store[]; mark: ShardsMark }> {
   const client = await openClient(options);
   try {
     const scripts = defineScripts(client);
-    const mark = await claimShards(scripts, options.fleet, wanted);
+    const mark = await (wanted === 'as it is'
+      ? markShards(scripts, options.fleet)
+      : claimShards(scripts, options.fleet, wanted));
     const outboxCap = Math.ceil(options.outboxCap / mark.shards);
     const stores = Array.from({ length: countOf(mark) }, (_, shard) =>
       storeOf(client, scripts, { ...options, outboxCap }, shard),

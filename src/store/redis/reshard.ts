@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { SluiceError } from '../../core/problem.js';
 import { shardOf, shardOfPlan } from '../../core/shards.js';
@@ -26,6 +27,9 @@ export interface ShardsReport extends ShardsMark {
 }
 
 const SCAN = 1000;
+/** Milliseconds between looks at whether connections are gone, and how many of these. */
+const GOING_MS = 50;
+const GOING_LOOKS = 10;
 const JOBS = /:(?:wait|active|delayed|prioritized|paused|waiting-children)$/;
 /** The schedule of the sweeper waits for ever. */
 const SCHEDULE = /^sweep:/;
@@ -53,13 +57,18 @@ export class Reshard {
 
   /** Throws IN_USE while a process of the fleet is connected: it would not know of the change. */
   async change(to: number): Promise<ShardsReport> {
-    const mark = await markShards(this.#scripts, this.#fleet);
-    const connected = await this.#connected();
+    let connected = await this.#connected();
+    // One that has just ended may still be listed.
+    for (let looks = 0; connected.length > 0 && looks < GOING_LOOKS; looks += 1) {
+      await delay(GOING_MS);
+      connected = await this.#connected();
+    }
     if (connected.length > 0) {
       const problems = connected.map((address) => ({ path: address, message: 'is connected' }));
       const message = `Processes of fleet "${this.#fleet}" are running. Stop all of them, those that submit work too; then run this again.`;
       throw new SluiceError('IN_USE', message, problems);
     }
+    const mark = await markShards(this.#scripts, this.#fleet, to);
     const former = [...new Set([...mark.former, mark.shards])].filter((shards) => shards !== to);
     const next: ShardsMark = { shards: to, former: former.sort((a, b) => a - b) };
     // Readers have a place in each shard before anything is written there.

@@ -12,9 +12,9 @@ export interface ShardsMark {
 /** How many shards there are in all: those of the past are worked and read as long as they hold anything. */
 export const countOf = ({ shards, former }: ShardsMark): number => Math.max(shards, ...former);
 
-/** What the fleet has; one that has nothing yet gets `wanted`. */
-export async function markShards(scripts: Scripts, fleet: string, wanted = 1): Promise<ShardsMark> {
-  const [shards, former] = (await scripts['mark-shards'](keyPrefix(fleet), wanted)) as [string, string];
+/** What the fleet has. One that has nothing yet gets `wanted`; absent: one, until somebody begins to work. */
+export async function markShards(scripts: Scripts, fleet: string, wanted?: number): Promise<ShardsMark> {
+  const [shards, former] = (await scripts['mark-shards'](keyPrefix(fleet), wanted ?? '')) as [string, string];
   return { shards: Number(shards), former: former === '' ? [] : former.split(',').map(Number) };
 }
 
@@ -24,7 +24,7 @@ export async function claimShards(
   fleet: string,
   wanted: number | undefined,
 ): Promise<ShardsMark> {
-  const mark = await markShards(scripts, fleet, wanted);
+  const mark = await markShards(scripts, fleet, wanted ?? 1);
   const { shards } = mark;
   if (wanted === undefined || wanted === shards) return mark;
   throw new SluiceError(
