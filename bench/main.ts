@@ -80,10 +80,16 @@ async function main(): Promise<number> {
   return WELL;
 }
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  say(error.message);
-  process.exitCode = USED_WRONGLY;
+async function exitCode(): Promise<number> {
+  try {
+    return await main();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    say(error.message);
+    return USED_WRONGLY;
+  }
 }
+
+const code = await exitCode();
+// A row that was late may still ask for a Redis that is gone: it must not keep this process.
+process.stdout.write('', () => process.exit(code));

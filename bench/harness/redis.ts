@@ -59,7 +59,7 @@ export async function startRedis(): Promise<BenchRedis> {
       await client.flushall();
     },
     async info(field) {
-      const found = new RegExp(`^${field}:(\\d+)`, 'm').exec(await client.info());
+      const found = new RegExp(`^${field}:([\\d.]+)`, 'm').exec(await client.info());
       if (found === null) throw new Error(`Redis tells no ${field}`);
       return Number(found[1]);
     },

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { EXECUTOR_FLAGS } from '../../workers/executor.js';
 import type { Child } from '../harness/child-process.js';
 import { hundredths, rate } from '../harness/figures.js';
@@ -18,6 +19,14 @@ const settings = {
   mcp_servers: { [SERVER]: { url: 'http://127.0.0.1:9/mcp' } },
 };
 
+/** Milliseconds of processor time that all processes of the fleet have taken so far, Redis included. */
+async function processorMs(redis: BenchRedis, children: readonly Child[]): Promise<number> {
+  const asked = await Promise.all(children.map((child) => child.ask<NodeJS.CpuUsage>()));
+  const own = [...asked, process.cpuUsage()].reduce((sum, { user, system }) => sum + user + system, 0);
+  const ofRedis = (await redis.info('used_cpu_user')) + (await redis.info('used_cpu_sys'));
+  return own / 1000 + 1000 * ofRedis;
+}
+
 /** Checks a second by so many worker processes that are warm. */
 async function measureWith(place: Place, redis: BenchRedis, workers: number, plans: number) {
   await redis.clear();
@@ -31,11 +40,15 @@ async function measureWith(place: Place, redis: BenchRedis, workers: number, pla
   const names = Array.from({ length: plans }, (_, n) => `plan-${n}`);
   const warm = Array.from({ length: workers }, (_, n) => `warm-${n}`);
   await checks.judge(warm);
+  const all = fleet.aggregator === undefined ? children : [...children, fleet.aggregator];
+  const before = await processorMs(redis, all);
   const ms = await checks.judge(names);
+  const processor = (await processorMs(redis, all)) - before;
   const faults = await checks.faults([...warm, ...names]);
   await Promise.all(children.map((child) => child.stop()));
   await fleet.stop();
-  return { workers, rate: rate(plans * CHECKS, ms), faults };
+  const perCheck = hundredths(processor / (plans * CHECKS));
+  return { workers, rate: rate(plans * CHECKS, ms), perCheck, faults };
 }
 
 /** Checks that wait for a service elsewhere: more workers are as many times as fast. */
@@ -58,17 +71,19 @@ export const waiting: Row = {
     for (const workers of place.pick([1, 2, 4, 8], [1, 2, 4, 8], [1, 2])) {
       const found = await measureWith(place, redis, workers, plansEach * workers);
       measured.push(found);
-      place.say(`${workers} workers: ${found.rate} checks/s`);
+      place.say(`${workers} workers: ${found.rate} checks/s, ${found.perCheck} ms of processor time each`);
     }
     const alone = measured[0]?.rate ?? 0;
-    const rounds = measured.map(({ workers, rate: sluice }) => ({
+    const rounds = measured.map(({ workers, rate: sluice, perCheck }) => ({
       workers,
+      perCheck,
       sluice,
       peer: workers * alone,
       linear: hundredths(sluice / (workers * alone)),
     }));
     const most = rounds.at(-1);
     const each = rounds.map(({ workers, linear }) => `${workers}: ${linear}`).join(', ');
+    const limit = Math.round((1000 * availableParallelism()) / (most?.perCheck ?? Number.NaN));
     const ideal = (AT_ONCE * 1000) / CALL_MS;
     return [
       {
@@ -79,6 +94,7 @@ export const waiting: Row = {
         faults: measured.flatMap(({ faults }) => faults),
         notes: [
           `of linear by workers: ${each}; one worker has ${hundredths(alone / ideal)} of what waiting allows`,
+          `a check takes ${most?.perCheck} ms of processor time in all, so that ${availableParallelism()} cores make ${limit} a second at most`,
         ],
       },
     ];
