@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
+import { type FileHandle, open, readlink, realpath, stat } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SluiceError } from '../../src/core/problem.js';
@@ -44,14 +44,30 @@ function notAllowed(path: string, { folders }: FileSettings): SluiceError {
   });
 }
 
+async function isAllowed(real: string, { folders }: FileSettings): Promise<boolean> {
+  for (const folder of folders) {
+    const place = await realpath(folder).catch(() => undefined);
+    if (place !== undefined && isInside(real, place)) return true;
+  }
+  return false;
+}
+
 /** Where a file really lies, when that is inside an allowed folder. */
 async function placeOf(path: string, settings: FileSettings): Promise<string> {
   const real = await realpath(path).catch(() => undefined);
-  for (const folder of real === undefined ? [] : settings.folders) {
-    const place = await realpath(folder).catch(() => undefined);
-    if (real !== undefined && place !== undefined && isInside(real, place)) return real;
-  }
+  if (real !== undefined && (await isAllowed(real, settings))) return real;
   throw notAllowed(path, settings);
+}
+
+/**
+ * Whether the open file lies inside: a folder on the way may have become a link in between. Linux tells
+ * where what is open lies; elsewhere the path is looked at once more, which a swap back and forth deceives.
+ */
+async function liesInside(file: FileHandle, place: string, settings: FileSettings): Promise<boolean> {
+  const real = await readlink(`/proc/self/fd/${file.fd}`).catch(() => undefined);
+  if (real !== undefined) return isAllowed(real, settings);
+  const [opened, again] = await Promise.all([file.stat(), placeOf(place, settings).then(stat)]);
+  return again.ino === opened.ino && again.dev === opened.dev;
 }
 
 async function readWhole(file: FileHandle, most: number): Promise<Buffer> {
@@ -82,9 +98,7 @@ export async function readFileReference(url: URL, settings: FileSettings): Promi
   try {
     const opened = await file.stat();
     if (!opened.isFile()) throw badReference('uri', 'this is no regular file', { found: path });
-    // What was opened must be what is inside now: a folder may have become a link in between.
-    const again = await stat(await placeOf(place, settings)).catch(() => undefined);
-    if (again?.ino !== opened.ino || again.dev !== opened.dev) throw notAllowed(path, settings);
+    if (!(await liesInside(file, place, settings).catch(() => false))) throw notAllowed(path, settings);
     if (opened.size > settings.max_bytes) throw tooLarge(settings.max_bytes);
     return await readWhole(file, settings.max_bytes);
   } finally {

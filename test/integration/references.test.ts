@@ -149,7 +149,7 @@ describe('a file that a command refers to', () => {
     };
     const swapping = swap();
     const found = new Set<string>();
-    for (let n = 0; n < 300; n += 1)
+    for (let n = 0; n < 1_000; n += 1)
       found.add(await read(fileUrl('swapped/x'), digestOf('evil')).catch((error: SluiceError) => error.code));
     isOver = true;
     await swapping;
