@@ -56,14 +56,15 @@ export class WaitingChecks {
 
   /**
    * Submits plans while the queue is held, so that nothing but the checks takes the machine's time after
-   * that; milliseconds from its release to the last verdict.
+   * that; milliseconds from its release to the last verdict. `held` is called before the release.
    */
-  async judge(names: readonly string[]): Promise<number> {
+  async judge(names: readonly string[], held = async () => {}): Promise<number> {
     const { redisUrl, config } = this.#fleet.engine;
     const connection = connect(redisUrl);
     const queue = new Queue(QUEUES.runner, { connection, prefix: queuePrefix(config.fleet) });
     await queue.pause();
     await this.#submit(names);
+    await held();
     const started = performance.now();
     await queue.resume();
     await this.#decided(names);
