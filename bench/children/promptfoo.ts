@@ -13,8 +13,14 @@ interface Summary {
   results: { vars: { run: string }; gradingResult?: { componentResults?: { pass: boolean }[] } }[];
 }
 
-/** Times one evaluation of as many runs; the checks that passed, by run. */
-async function evaluate(promptfoo: Promptfoo, count: number, atOnce: number) {
+/** So many runs to be judged; `stored`: in its database, as it does unless it is told otherwise. */
+interface Order {
+  count: number;
+  stored: boolean;
+}
+
+/** Times one evaluation; the checks that passed, by run. */
+async function evaluate(promptfoo: Promptfoo, { count, stored }: Order, atOnce: number) {
   const provider = {
     id: () => 'recorded',
     callApi: async (_prompt: string, { vars }: { vars: { text: string } }) => ({ output: vars.text }),
@@ -27,7 +33,7 @@ async function evaluate(promptfoo: Promptfoo, count: number, atOnce: number) {
     const { id, text } = runOf(n);
     return { vars: { run: id, text }, assert: assertions };
   });
-  const suite = { prompts: ['{{run}}'], providers: [provider], tests, writeLatestResults: false };
+  const suite = { prompts: ['{{run}}'], providers: [provider], tests, writeLatestResults: stored };
   const started = performance.now();
   const done = await promptfoo.evaluate(suite, {
     maxConcurrency: atOnce,
@@ -55,7 +61,7 @@ await runChild<{ url: string; atOnce: number }>(async ({ url, atOnce }) => {
   });
   const { default: promptfoo } = (await import(url)) as { default: Promptfoo };
   return {
-    answer: (count) => evaluate(promptfoo, count as number, atOnce),
+    answer: (order) => evaluate(promptfoo, order as Order, atOnce),
     stop: async () => rmSync(folder, { recursive: true, force: true }),
   };
 });

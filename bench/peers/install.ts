@@ -12,6 +12,9 @@ export const PEERS = fileURLToPath(new URL('../.peers', import.meta.url));
 
 /** Pinned: a peer that changes makes figures that cannot be compared. */
 const FROM_NPM = { promptfoo: '0.121.20', 'graphile-worker': '0.17.3' };
+/** promptfoo's database, built for this machine: among the optional packages it is the one that is needed. */
+const DATABASE = `@libsql/${process.platform}-${process.arch}${process.platform === 'linux' ? '-gnu' : ''}`;
+const DATABASE_VERSION = '0.5.29';
 
 export type NpmPeer = keyof typeof FROM_NPM;
 
@@ -25,6 +28,9 @@ export function peerModule(name: NpmPeer): { url: string; version: string } | un
     return undefined;
   }
 }
+
+/** Whether promptfoo can keep what it judges. */
+export const hasDatabase = (): boolean => existsSync(join(PEERS, 'node_modules', DATABASE));
 
 export const howToInstall = '`npm run bench -- --install-peers` fetches it';
 
@@ -44,7 +50,8 @@ async function run(program: string, args: string[], cwd: string): Promise<boolea
 
 async function fromNpm(say: (line: string) => void): Promise<boolean> {
   mkdirSync(PEERS, { recursive: true });
-  const manifest = { name: 'sluice-bench-peers', private: true, dependencies: FROM_NPM };
+  const dependencies = { ...FROM_NPM, [DATABASE]: DATABASE_VERSION };
+  const manifest = { name: 'sluice-bench-peers', private: true, dependencies };
   writeFileSync(join(PEERS, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   say(`npm: ${Object.keys(FROM_NPM).join(', ')}, into bench/.peers (some 260 MB)`);
   // Without the scripts of packages, and without what promptfoo has for services that are not measured.

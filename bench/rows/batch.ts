@@ -22,7 +22,7 @@ interface Side {
 }
 
 /** One batch by a fresh fleet that is warm. */
-async function bySluice(
+export async function bySluice(
   place: Place,
   redis: BenchRedis,
   workload: Workload,
