@@ -50,7 +50,9 @@ async function run({ size, rows }: Extract<Options, { kind: 'run' }>): Promise<n
   }
   const [at, started, earlier] = [new Date().toISOString(), performance.now(), before()];
   let place: Place | undefined;
+  const ending = new AbortController();
   const end = async (signal: NodeJS.Signals) => {
+    ending.abort();
     say(`${signal}: ending what was started`);
     await place?.clearUp();
     process.exit(signal === 'SIGINT' ? 130 : 143);
@@ -58,9 +60,11 @@ async function run({ size, rows }: Extract<Options, { kind: 'run' }>): Promise<n
   process.once('SIGINT', end);
   process.once('SIGTERM', end);
   const wanted = ROWS.filter(({ name }) => rows.includes(name));
-  const results = await runRows(wanted, size, say, (next) => {
+  const onPlace = (next: Place) => {
     place = next;
-  });
+  };
+  const results = await runRows(wanted, size, say, onPlace, ending.signal);
+  if (ending.signal.aborted) return new Promise(() => {});
   const seconds = Math.round((performance.now() - started) / 1000);
   const kept = { at, size, seconds, machine: machine(), before: earlier, rows: results };
   console.log(tableOf(kept));

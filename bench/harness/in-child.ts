@@ -1,5 +1,8 @@
 import { untilTold } from '../../workers/lifecycle.js';
 
+/** Milliseconds that a child takes to stop at most. */
+const LONGEST_STOP_MS = 10_000;
+
 /** What a child of the bench does. */
 export interface ChildBody {
   answer?(question: unknown): unknown;
@@ -19,6 +22,7 @@ export async function runChild<T>(open: (what: T) => Promise<ChildBody>): Promis
   });
   process.send?.('ready');
   await told;
-  await body.stop?.();
+  // What it stops may wait for a Redis that is gone for good.
+  await Promise.race([body.stop?.(), new Promise((resolve) => setTimeout(resolve, LONGEST_STOP_MS))]);
   process.exit(0);
 }

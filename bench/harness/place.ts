@@ -44,9 +44,10 @@ export class Place {
 
   /** A process of bench/children, which is told `what`. */
   async child<T extends object>(kind: ChildKind, what: T, options?: { flags?: string[] }): Promise<Child> {
-    const child = await startChild(kind, what, options);
-    this.later(() => child.stop());
-    return child;
+    const starting = startChild(kind, what, options);
+    // Even one that is not up yet when the row breaks off.
+    this.later(async () => (await starting).stop());
+    return starting;
   }
 
   async clearUp(): Promise<void> {

@@ -35,12 +35,16 @@ async function measured(row: Row, place: Place): Promise<LineResult[]> {
   }
 }
 
-/** Measures row after row. `say` hears how it goes; `onPlace` of each row's place, so that it can be cleared. */
+/**
+ * Measures row after row, until it is told to end. `say` hears how it goes; `onPlace` of each row's place, so
+ * that it can be cleared.
+ */
 export async function runRows(
   rows: readonly Row[],
   size: Size,
   say: (line: string) => void,
   onPlace: (place: Place) => void,
+  ending: AbortSignal,
 ): Promise<LineResult[]> {
   const found = new Map<string, number>();
   const results: LineResult[] = [];
@@ -50,6 +54,7 @@ export async function runRows(
     say(`${row.name}: ${row.lines.map(({ what }) => what).join('; ')}`);
     const started = performance.now();
     const lines = await measured(row, place);
+    if (ending.aborted) break;
     await place.clearUp();
     const seconds = Math.round((performance.now() - started) / 1000);
     say(`${row.name}: ${lines.map(({ verdict }) => verdict).join(', ')}, after ${seconds} s`);
