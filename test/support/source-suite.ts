@@ -269,9 +269,10 @@ export function sourceSuite(name: string, harness: SourceHarness): void {
       await opening;
       await untilSo(
         () => done.size === 3,
-        () => `${done.size} done`,
-        30_000,
+        () => `${done.size} done, ${errors.map(({ message }) => message).join('; ')}`,
+        // A broker that was killed takes its time to have its queues again.
+        60_000,
       );
-    }, 120_000);
+    }, 150_000);
   });
 }
