@@ -1,5 +1,5 @@
 import { ulid } from 'ulid';
-import { type Decision, decisionText } from '../core/decision.js';
+import { decisionOf } from '../core/decision.js';
 import { sha256 } from '../core/digest.js';
 import { decisionEvents, type EventOptions } from '../core/evaluation-events.js';
 import { isPlainObject } from '../core/json.js';
@@ -13,6 +13,7 @@ import { settleResults } from '../core/settle.js';
 import type { Clock } from '../ports/clock.js';
 import type { DecisionToCommit, Store } from '../ports/store.js';
 import { settleBatch } from './batches.js';
+import { decidedAs } from './decided-as.js';
 import { decideLarge } from './large/decide.js';
 import type { PlanAggregator } from './plan/decide.js';
 import { allOf, firstResults } from './recorded.js';
@@ -104,8 +105,7 @@ export class Aggregator {
     if (record === undefined) return;
     const { chunk } = record;
     if (chunk.isLarge === true) {
-      const retention = chunk.single?.retentionMs ?? (await this.#retention(chunk.batch)) ?? 0;
-      const decided = await decideLarge(this.#deps, chunk, first, retention);
+      const decided = await decideLarge(this.#deps, chunk, first, await this.#retention(chunk));
       if (decided !== undefined) return settleBatch(store, clock, fleet, decided.batch);
     }
     const recorded = await allOf(store.evaluations, chunkId, first);
@@ -121,7 +121,7 @@ export class Aggregator {
     const staged = whole?.json ?? packed(judged);
     const digest = sha256(staged);
     const decisions = judged.map((one, position) => this.#decideOne(chunk, position, one, digest, now));
-    const retention = chunk.single?.retentionMs ?? (await this.#retention(chunk.batch)) ?? 0;
+    const retention = await this.#retention(chunk);
     const [stage, results] = whole === undefined ? [ulid(now), staged] : [whole.stage, null];
     const answer = await store.evaluations.commit(chunk, stage, results, decisions, now, retention);
     await settleBatch(store, clock, fleet, answer.batch);
@@ -129,13 +129,13 @@ export class Aggregator {
 
   readonly #retentions = new Map<string, number>();
 
-  async #retention(batch: string): Promise<number | undefined> {
-    const kept = this.#retentions.get(batch);
+  async #retention({ single, batch }: Chunk): Promise<number> {
+    const kept = single?.retentionMs ?? this.#retentions.get(batch);
     if (kept !== undefined) return kept;
     const retention = (await this.#deps.store.batches.batch(batch))?.retentionMs;
     if (this.#retentions.size > 1000) this.#retentions.clear();
     if (retention !== undefined) this.#retentions.set(batch, retention);
-    return retention;
+    return retention ?? 0;
   }
 
   #decideOne(
@@ -146,18 +146,12 @@ export class Aggregator {
     decidedAt: number,
   ): DecisionToCommit {
     const judgement = judge(scenario, chunk.options, results);
-    const { passed, status, score, gates, counts } = judgement;
-    const decision: Decision = {
-      passed,
-      status,
-      score,
-      gates,
-      counts,
+    const decision = decisionOf(judgement, {
       scenarioKey: scenario.key,
       actor: chunk.actor ?? null,
       resultsDigest,
       decidedAt,
-    };
+    });
     const bad = judgement.counts.failed + judgement.counts.errored > 0;
     const failing = bad
       ? materialize(scenario, entry, chunk, results).filter(
@@ -165,14 +159,8 @@ export class Aggregator {
         )
       : [];
     const { fleet, events } = this.#deps;
-    return {
-      position,
-      evaluation: entry.id,
-      json: decisionText(decision),
-      status: judgement.status,
-      vacuousPasses: judgement.counts.vacuous,
-      events: decisionEvents(fleet, chunk, entry, decision, failing, events),
-    };
+    const told = decisionEvents(fleet, chunk, entry, decision, failing, events);
+    return decidedAs(decision, position, entry.id, told);
   }
 
   /** Each evaluation in its own guard: one that cannot be settled is all errors (DESIGN 5.4). */

@@ -7,8 +7,9 @@ import type { SubjectView } from '../core/subject-view.js';
 import type { MatchRequest, RunOutcome, Verdict } from '../core/validators/validator.js';
 import type { Matcher } from '../ports/matcher.js';
 import type { PackJob } from '../ports/queue.js';
+import { checkResult } from './check-result.js';
 import { givenUp } from './given-up.js';
-import { guarded, rounded } from './guarded.js';
+import { guarded } from './guarded.js';
 import { type PlaybookDeps, runPlaybook } from './playbook.js';
 
 export interface JudgeDeps extends PlaybookDeps {
@@ -124,7 +125,7 @@ export class PackJudge {
     work: Work,
     outcome: RunOutcome | undefined,
     ms: number,
-    readOnly: ReadOnly = 'enforced',
+    readOnly?: ReadOnly,
   ): CheckResult {
     const { value, failure } = guarded(() => concludeCheck(work.check, work.view, outcome));
     const verdict: Verdict = value ?? {
@@ -132,29 +133,12 @@ export class PackJudge {
       message: failure?.message ?? 'no verdict',
       data: {},
     };
-    // A literal, not a spread: it is made once for every check.
-    return {
-      outcome: verdict.outcome,
-      message: verdict.message,
-      data: verdict.data,
-      duration_ms: rounded(ms),
-      tries: job.tries,
-      worker: this.#deps.worker,
-      read_only: readOnly,
-    };
-  }
-
-  #base(job: PackJob, ms: number) {
-    return {
-      duration_ms: rounded(ms),
-      tries: job.tries,
-      worker: this.#deps.worker,
-      read_only: 'enforced' as const,
-    };
+    return checkResult(job, this.#deps.worker, verdict, ms, readOnly);
   }
 
   #gone(job: PackJob, entry: ManifestEntry): CheckResult {
     const message = `the subject ${entry.subject.slice(0, 12)} is no longer stored`;
-    return { ...this.#base(job, 0), outcome: 'error', message, data: { reason: 'subject_gone' } };
+    const verdict: Verdict = { outcome: 'error', message, data: { reason: 'subject_gone' } };
+    return checkResult(job, this.#deps.worker, verdict, 0);
   }
 }

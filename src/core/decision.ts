@@ -51,6 +51,14 @@ export interface Decision extends Judgement {
   decidedAt: number;
 }
 
+/** A judgement as it is decided. */
+export function decisionOf(
+  { passed, status, score, gates, counts }: Judgement,
+  more: Omit<Decision, keyof Judgement>,
+): Decision {
+  return { passed, status, score, gates, counts, ...more };
+}
+
 const judgementTexts = new WeakMap<Gates, { score: Score; counts: ResultCounts; text: string }>();
 
 /** Score, gates and counts as JSON members. Those of a judgement that many evaluations share are made once. */

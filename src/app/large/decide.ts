@@ -1,5 +1,5 @@
 import { ulid } from 'ulid';
-import type { Decision } from '../../core/decision.js';
+import { decisionOf } from '../../core/decision.js';
 import { RunningDigest } from '../../core/digest.js';
 import { checkEvents, decisionEvents, type EventOptions } from '../../core/evaluation-events.js';
 import { isPlainObject } from '../../core/json.js';
@@ -9,6 +9,7 @@ import type { Chunk, ManifestEntry } from '../../core/manifest.js';
 import type { RuleResult } from '../../core/result.js';
 import type { Clock } from '../../ports/clock.js';
 import type { CommitAnswer, RecordedPage, Store } from '../../ports/store.js';
+import { decidedAs } from '../decided-as.js';
 import { firstResults } from '../recorded.js';
 
 export interface LargeDeps {
@@ -56,21 +57,14 @@ export async function decideLarge(
   }
   const stage = ulid(now);
   await evaluations.stage(chunk.id, stage, stored(), Math.max(1, chunk.deadline - now + retentionMs));
-  const { passed, status, score, gates, counts } = settling.judgement();
-  const decision: Decision = {
-    passed,
-    status,
-    score,
-    gates,
-    counts,
+  const decision = decisionOf(settling.judgement(), {
     scenarioKey: scenario.key,
     actor: chunk.actor ?? null,
     resultsDigest: digest.end(),
     decidedAt: now,
-  };
+  });
   const events = decisionEvents(deps.fleet, chunk, entry, decision, advisories, { perCheck: false });
-  const json = JSON.stringify(decision);
-  const toCommit = { position: 0, evaluation: entry.id, json, status, vacuousPasses: counts.vacuous, events };
+  const toCommit = decidedAs(decision, 0, entry.id, events);
   return evaluations.commit(chunk, stage, null, [toCommit], now, retentionMs);
 }
 

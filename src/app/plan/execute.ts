@@ -13,9 +13,10 @@ import type { Verdict } from '../../core/validators/validator.js';
 import type { Meter } from '../../ports/meter.js';
 import type { PackAnswer, PackJob } from '../../ports/queue.js';
 import type { EvaluationStore } from '../../ports/store.js';
+import { checkResult } from '../check-result.js';
 import { samplesOfPlan } from '../check-samples.js';
 import { givenUp } from '../given-up.js';
-import { guarded, rounded } from '../guarded.js';
+import { guarded } from '../guarded.js';
 import { noRunner, type Serving } from '../serving.js';
 import type { ToolAnswer, ToolCaller } from '../tools.js';
 
@@ -149,19 +150,20 @@ export class PlanExecutor {
     const snapshot = evidence.snapshots.get(check.subject);
     if (tool === undefined) {
       const message = `version ${check.version.slice(0, 12)} of ${check.validation} is no longer stored`;
-      return this.#result(job, errorOf('validation_gone', message), 0);
+      return checkResult(job, this.#deps.worker, errorOf('validation_gone', message), 0);
     }
     if (snapshot === undefined) {
       const message = `the snapshot ${check.subject.slice(0, 12)} of ${check.resource} is no longer stored`;
-      return this.#result(job, errorOf('subject_gone', message), 0);
+      return checkResult(job, this.#deps.worker, errorOf('subject_gone', message), 0);
     }
     const needs = job.pack.queue === 'pure' ? [] : requiredBy(needsOf(tool));
     const lacking = unservedOf(needs, this.#deps.serves);
-    if (lacking.length > 0) return this.#result(job, noRunnerVerdict(check, lacking, this.#deps), 0);
+    if (lacking.length > 0)
+      return checkResult(job, this.#deps.worker, noRunnerVerdict(check, lacking, this.#deps), 0);
     const { verdict, ms, readOnly } = await this.#judged(job, check, tool, snapshot);
     const confirmed = verdict.outcome === 'fail' && check.confirm > 0;
     const whole = confirmed ? await this.#confirmed(job, check, tool, snapshot, verdict) : verdict;
-    return this.#result(job, whole, ms, readOnly);
+    return checkResult(job, this.#deps.worker, whole, ms, readOnly);
   }
 
   /** The failure with what came of running it again: a mixed one stays a failure (DESIGN 4.9). */
@@ -202,18 +204,6 @@ export class PlanExecutor {
       verdict = errorOf('internal', `the check failed unexpectedly: ${(error as Error).message}`);
     }
     return { verdict, ms: performance.now() - started, readOnly };
-  }
-
-  #result(job: PackJob, verdict: Verdict, ms: number, readOnly: ReadOnly = 'enforced'): CheckResult {
-    return {
-      outcome: verdict.outcome,
-      message: verdict.message,
-      data: verdict.data,
-      duration_ms: rounded(ms),
-      tries: job.tries,
-      worker: this.#deps.worker,
-      read_only: readOnly,
-    };
   }
 }
 
