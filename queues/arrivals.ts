@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { unwrap } from '../src/core/pipeline.js';
 
 /** Longest wait inside Redis, in milliseconds: a connection that is silently gone is not waited for longer. */
 const BLOCK_MS = 5000;
@@ -22,14 +23,8 @@ function isArrival([, fields]: Entry): boolean {
 export async function endsOf(redis: Redis, keys: readonly string[]): Promise<Places> {
   const pipeline = redis.pipeline();
   for (const key of keys) pipeline.xrevrange(key, '+', '-', 'COUNT', 1);
-  const answers = (await pipeline.exec()) as [Error | null, Entry[]][] | null;
-  return new Map(
-    keys.map((key, i) => {
-      const [error, entries] = answers?.[i] ?? [new Error('Redis has not answered'), []];
-      if (error !== null) throw error;
-      return [key, entries[0]?.[0] ?? '0'];
-    }),
-  );
+  const answers = unwrap(await pipeline.exec()) as Entry[][];
+  return new Map(keys.map((key, i) => [key, answers[i]?.[0]?.[0] ?? '0']));
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { unwrap } from '../src/core/pipeline.js';
 import type { Backlog, QueueBacklog, WorkQueueName } from '../src/ports/backlog.js';
 import { Arrivals, endsOf, type Places } from './arrivals.js';
 import { QUEUES, queuePrefix } from './names.js';
@@ -24,16 +25,6 @@ interface Counted {
   prefix: string;
 }
 
-type Answers = [Error | null, unknown][];
-
-/** Answers of a pipeline; throws the first error among them. */
-function valuesOf(answers: Answers | null): unknown[] {
-  return (answers ?? []).map(([error, value]) => {
-    if (error !== null) throw error;
-    return value;
-  });
-}
-
 async function ask(redis: Redis, { prefix }: Counted): Promise<unknown[]> {
   const commands = [
     ['llen', `${prefix}wait`],
@@ -47,16 +38,14 @@ async function ask(redis: Redis, { prefix }: Counted): Promise<unknown[]> {
     ['lindex', `${prefix}wait`, '-1'],
     ['zrange', `${prefix}prioritized`, '0', '0'],
   ];
-  const values = valuesOf((await redis.pipeline(commands).exec()) as Answers | null);
-  if (values.length < commands.length) throw new Error('Redis has not answered');
-  return values;
+  return unwrap(await redis.pipeline(commands).exec());
 }
 
 /** When the oldest of these jobs was added, in milliseconds since the epoch; undefined: all are gone. */
 async function oldestOf(redis: Redis, prefix: string, ids: readonly string[]): Promise<number | undefined> {
   if (ids.length === 0) return undefined;
   const pipeline = redis.pipeline(ids.map((id) => ['hget', `${prefix}${id}`, 'timestamp']));
-  const times = valuesOf((await pipeline.exec()) as Answers | null)
+  const times = unwrap(await pipeline.exec())
     .filter((value) => value !== null && value !== undefined)
     .map(Number)
     .filter(Number.isFinite);

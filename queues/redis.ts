@@ -1,7 +1,7 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { growingPauses } from '../src/core/backoff.js';
+import { clusterOptions } from '../src/core/cluster-options.js';
 import { writeOnceATurn } from '../src/core/one-write.js';
-import { clusterPlace } from '../src/core/redis-url.js';
 
 /** Where queues of a fleet are. */
 export interface QueuePlace {
@@ -17,21 +17,11 @@ export interface ConnectionListener {
   back?(): void;
 }
 
-/** Redirections and repeats of one command: as patient as with one Redis that is away. */
-const MOST_REDIRECTIONS = 100_000;
-
 /** A client of one Redis, or of a cluster, which takes the same commands as long as their keys are of one slot. */
 export function newRedis(url: string, options: Omit<RedisOptions, 'replyMapping'>): Redis {
-  const place = clusterPlace(url);
-  if (place === undefined) return new Redis(url, options);
-  const { nodes, tls, ...login } = place;
-  const { retryStrategy, ...redisOptions } = options;
-  const cluster = new Cluster(nodes, {
-    maxRedirections: options.maxRetriesPerRequest === null ? MOST_REDIRECTIONS : 1,
-    ...(retryStrategy === undefined ? {} : { clusterRetryStrategy: retryStrategy }),
-    redisOptions: { ...redisOptions, ...login, ...(tls ? { tls: {} } : {}) },
-  });
-  return cluster as unknown as Redis;
+  const cluster = clusterOptions(url, options);
+  if (cluster === undefined) return new Redis(url, options);
+  return new Cluster(cluster.nodes, cluster.options) as unknown as Redis;
 }
 
 /** A connection as BullMQ needs it: patient, and away from a primary that became a replica. */

@@ -277,7 +277,7 @@ export interface Store {
   readonly sinks: SinkStateStore;
   readonly tokens: TokenStore;
   readonly limits: LimitStore;
-  /** How full it is, the fullest of its shards; absent: nobody knows. */
+  /** How full its Redis is, of a cluster the fullest node; absent: nobody knows. */
   memory?(): Promise<MemoryUse>;
   /** Whether what was acknowledged survives this process. */
   readonly durable: boolean;

@@ -14,14 +14,3 @@ export interface RedisContext {
   /** Entries of the outbox above which nothing more is accepted. */
   outboxCap: number;
 }
-
-type Reply = [Error | null, unknown];
-
-/** The answers of a pipeline; the first error is thrown. */
-export function unwrap(replies: Reply[] | null): unknown[] {
-  if (replies === null) throw new Error('the pipeline was aborted');
-  return replies.map(([error, value]) => {
-    if (error !== null) throw error;
-    return value;
-  });
-}

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { OutboxEvent } from '../../core/events.js';
 import { resultPieces } from '../../core/large/result-pieces.js';
 import type { Chunk } from '../../core/manifest.js';
+import { unwrap } from '../../core/pipeline.js';
 import type { PackResults, RecordedResults } from '../../core/results-codec.js';
 import type {
   AcceptAnswer,
@@ -15,7 +16,7 @@ import type {
   StoredDecision,
 } from '../../ports/store.js';
 import type { RedisBatches } from './batches.js';
-import { type RedisContext, unwrap } from './context.js';
+import type { RedisContext } from './context.js';
 import { blobArgs, getWhole, PIECE, piecesOf, putNew, putPieces, putWhole, withPieces } from './pieces.js';
 import { allRecorded, recordedPage } from './recorded.js';
 import { UNSWEPT_MS } from './retention.js';

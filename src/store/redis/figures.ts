@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
+import { unwrap } from '../../core/pipeline.js';
 import type { Figures, FleetFigures } from '../../ports/figures.js';
 import { keyPrefix, redisOptions } from './client.js';
 import { newClient } from './cluster.js';
-import { unwrap } from './context.js';
 import { memoryOf } from './memory.js';
 
 /** Sinks that are looked at; what there is beyond them is not shown. */

@@ -1,5 +1,6 @@
+import { unwrap } from '../../core/pipeline.js';
 import type { Blob } from '../../ports/store.js';
-import { type RedisContext, unwrap } from './context.js';
+import type { RedisContext } from './context.js';
 
 /** Characters of the longest text that is stored in one piece: one command moves 768 KiB at most. */
 export const PIECE = 256 * 1024;

@@ -1,6 +1,7 @@
+import { unwrap } from '../../core/pipeline.js';
 import { type PlanState, TERMINAL_PHASES } from '../../core/plan/model.js';
 import type { PlanFilter, PlanLogEntry, PlanStep, PlanStepAnswer, PlanStore } from '../../ports/plans.js';
-import { type RedisContext, unwrap } from './context.js';
+import type { RedisContext } from './context.js';
 import { blobArgs, PIECE, putWhole, withPieces } from './pieces.js';
 
 /** How long staged results wait for their step, which then has them live as long as the plan does. */

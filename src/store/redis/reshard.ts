@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
+import { unwrap } from '../../core/pipeline.js';
 import { SluiceError } from '../../core/problem.js';
 import { shardOf, shardOfPlan } from '../../core/shards.js';
 import { assertFit, clientName, connectRedis, keyPrefix, mastersOf } from './client.js';
-import { unwrap } from './context.js';
 import { defineScripts, type Scripts } from './scripts.js';
 import { countOf, markShards, type ShardsMark } from './shards.js';
 

@@ -1,3 +1,4 @@
+import { compareIds } from '../../core/positions.js';
 import type { Forgotten, RetentionRules, RetentionStore } from '../../ports/retention.js';
 import type { RedisContext } from './context.js';
 
@@ -17,14 +18,7 @@ export const UNSWEPT_MS = 30 * 86_400_000;
 type LogEntry = [id: string, fields: string[]];
 
 /** The earlier of two places in a log; '' is before all. */
-function earlier(a: string, b: string): string {
-  if (a === '' || b === '') return '';
-  const [[aTime = 0, aSeq = 0], [bTime = 0, bSeq = 0]] = [a, b].map((id) => id.split('-').map(Number)) as [
-    number[],
-    number[],
-  ];
-  return aTime < bTime || (aTime === bTime && aSeq <= bSeq) ? a : b;
-}
+const earlier = (a: string, b: string): string => (compareIds(a, b) <= 0 ? a : b);
 
 /** Retention of batches in Redis: keys go in small steps, a chunk with all that belongs to it in each. */
 export class RedisRetention implements RetentionStore {

@@ -1,6 +1,7 @@
+import { unwrap } from '../../core/pipeline.js';
 import type { Need } from '../../core/registry/needs.js';
 import type { LivingRole, RoleName, Roster } from '../../ports/store.js';
-import { type RedisContext, unwrap } from './context.js';
+import type { RedisContext } from './context.js';
 
 const FORGOTTEN_MS = 3_600_000;
 

@@ -1,5 +1,6 @@
+import { unwrap } from '../../core/pipeline.js';
 import type { ApiToken, TokenStore } from '../../ports/tokens.js';
-import { type RedisContext, unwrap } from './context.js';
+import type { RedisContext } from './context.js';
 
 /** Tokens in Redis: a hash by digest, which is what requests ask for, and one from names to digests. */
 export class RedisTokens implements TokenStore {

@@ -1,7 +1,8 @@
 import type { OutboxEvent } from '../../core/events.js';
+import { unwrap } from '../../core/pipeline.js';
 import type { Need } from '../../core/registry/needs.js';
 import type { UnservedChunk, UnservedStore } from '../../ports/store.js';
-import { type RedisContext, unwrap } from './context.js';
+import type { RedisContext } from './context.js';
 
 /** Chunks that wait for a worker which is not there: a sorted set by time, and beside it their needs. */
 export class RedisUnserved implements UnservedStore {

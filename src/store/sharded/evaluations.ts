@@ -117,7 +117,7 @@ export class ShardedEvaluations implements EvaluationStore {
   async commit(
     chunk: Chunk,
     stage: string,
-    results: string,
+    results: string | null,
     decisions: readonly DecisionToCommit[],
     now: number,
     retentionMs: number,

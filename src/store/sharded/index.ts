@@ -1,4 +1,3 @@
-import type { MemoryUse } from '../../core/pressure.js';
 import type { Store } from '../../ports/store.js';
 import { ShardedBatches } from './batches.js';
 import { ShardedEvaluations } from './evaluations.js';
@@ -7,15 +6,6 @@ import { ShardedPlans } from './plans.js';
 import { ShardedRetention } from './retention.js';
 import { Shards } from './shards.js';
 import { ShardedUnserved } from './unserved.js';
-
-const shareOf = ({ used, limit }: MemoryUse): number => (limit === 0 ? 0 : used / limit);
-
-/** The one with the largest share of its limit in use; of those without a limit the largest. */
-function fullest(found: readonly (MemoryUse | undefined)[]): MemoryUse {
-  const known = found.filter((each) => each !== undefined);
-  known.sort((a, b) => shareOf(b) - shareOf(a) || b.used - a.used);
-  return known[0] ?? { used: 0, limit: 0 };
-}
 
 /**
  * Several stores as one: evaluations, plans and their events are spread over all of them; the registry, roles,
@@ -46,7 +36,8 @@ export function shardedStore(
     sinks: home.sinks,
     tokens: home.tokens,
     limits: home.limits,
-    memory: async () => fullest(await shards.each(async (store) => store.memory?.())),
+    // Its Redis, or its cluster, is that of all.
+    ...(home.memory === undefined ? {} : { memory: home.memory }),
     durable: stores.every(({ durable }) => durable),
     async close() {
       await Promise.all(stores.map((store) => store.close()));
