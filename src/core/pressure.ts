@@ -31,6 +31,8 @@ export interface Hold {
 /** Once producers wait, they go on below this share of the mark. */
 const GO_ON_BELOW = 0.9;
 const NEAR = 0.7;
+/** What may come while nobody looks, in bytes and jobs: a mark that is no farther away is near too. */
+const SOON: Readonly<Record<Hold['kind'], number>> = { memory: 64 * 2 ** 20, backlog: 5000 };
 
 function memoryMark(marks: PressureMarks, limit: number): number | undefined {
   if (marks.memory === undefined) return undefined;
@@ -49,7 +51,9 @@ function measured({ memory, waiting }: Load, marks: PressureMarks): Hold[] {
 
 /** Whether a mark is so near that it may be reached soon. */
 export function isNear(load: Load, marks: PressureMarks): boolean {
-  return measured(load, marks).some(({ found, mark }) => found >= mark * NEAR);
+  return measured(load, marks).some(
+    ({ kind, found, mark }) => found >= mark * NEAR || mark - found < SOON[kind],
+  );
 }
 
 /** Whether producers are to wait, and why; `before`: why they wait now. */

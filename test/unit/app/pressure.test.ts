@@ -2,12 +2,15 @@ import { describe, expect, it, vi } from 'vitest';
 import { Pressure } from '../../../src/app/pressure.js';
 import type { Load } from '../../../src/core/pressure.js';
 
-/** A fleet of which this many jobs wait; from 10 on producers do. */
+/** Jobs in one step of a fleet: with few of them every mark is near. */
+const STEP = 10_000;
+
+/** A fleet in which this many steps of jobs wait; from 10 on producers do. */
 function fleetOf(waiting: number) {
   const fleet = { waiting, now: 1000, stepMs: 300, reads: 0, fails: false };
   const teller = { waits: vi.fn(), goesOn: vi.fn() };
   const pressure = new Pressure({
-    marks: { waiting: 10 },
+    marks: { waiting: 10 * STEP },
     clock: {
       now() {
         fleet.now += fleet.stepMs;
@@ -18,7 +21,7 @@ function fleetOf(waiting: number) {
     async read(): Promise<Load> {
       fleet.reads += 1;
       if (fleet.fails) throw new Error('away');
-      return { waiting: fleet.waiting };
+      return { waiting: fleet.waiting * STEP };
     },
   });
   return { fleet, teller, pressure };
@@ -55,7 +58,7 @@ describe('producers', () => {
   it('that wait for nothing are refused, with the reason', async () => {
     const { fleet, pressure } = fleetOf(12);
     const refusal =
-      '12 jobs wait, and new work waits from 10 on (backpressure.backlog). Nothing was accepted; try again later.';
+      '120000 jobs wait, and new work waits from 100000 on (backpressure.backlog). Nothing was accepted; try again later.';
     await expect(pressure.assertRoom()).rejects.toMatchObject({ code: 'UNAVAILABLE', message: refusal });
     fleet.waiting = 0;
     await pressure.assertRoom();

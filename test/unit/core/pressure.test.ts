@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type Hold, holdOf, holdWords, type Load, type PressureMarks } from '../../../src/core/pressure.js';
+import {
+  type Hold,
+  holdOf,
+  holdWords,
+  isNear,
+  type Load,
+  type PressureMarks,
+} from '../../../src/core/pressure.js';
 
 const MIB = 2 ** 20;
 const usual: PressureMarks = { memory: { percent: 80 }, waiting: 1000 };
@@ -21,6 +28,21 @@ describe('holdOf', () => {
     ['both: memory is told', { ...memory(90, 100), waiting: 1000 }, usual, held('backlog'), 'memory'],
   ])('%s', (_name, load, marks, before, kind) => {
     expect(holdOf(load, marks, before)?.kind).toBe(kind);
+  });
+});
+
+describe('isNear', () => {
+  const large = 10_000 * MIB;
+  it.each<[string, Load, PressureMarks, boolean]>([
+    ['far below', memory(0.5 * large, large), usual, false],
+    ['seven tenths of a mark', memory(0.56 * large, large), usual, true],
+    ['no more room than may be taken while nobody looks', memory(20 * MIB, 100 * MIB), usual, true],
+    ['as few jobs', { waiting: 0 }, { waiting: 4000 }, true],
+    ['room for many more jobs', { waiting: 0 }, { waiting: 100_000 }, false],
+    ['no mark', memory(1e12, 0), usual, false],
+  ])('%s', (_name, load, marks, near) => {
+    const own = 'memory' in load ? { memory: load.memory } : load;
+    expect(isNear(own as Load, marks)).toBe(near);
   });
 });
 
