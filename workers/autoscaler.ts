@@ -1,3 +1,4 @@
+import { inTime } from '../src/app/in-time.js';
 import { ScaleWatch } from '../src/app/scale/watch.js';
 import { openBacklog, timesOf } from '../src/compose/scale.js';
 import type { FleetEngine } from '../src/compose.js';
@@ -123,8 +124,7 @@ class Scaling {
   async #look(): Promise<void> {
     const workers = this.#workers;
     const looking = this.#watch.look((id) => workers.isOwn(id), workers.up);
-    const look = await withinPatience(looking);
-    const { load, alive } = look;
+    const { load, alive } = await inTime(looking, PATIENCE_MS, silent);
     const now = this.#engine.clock.now();
     const others = load.sample.workers - workers.up;
     this.#seen = { others, dueMs: load.sample.dueMs };
@@ -152,18 +152,8 @@ class Scaling {
   }
 }
 
-async function withinPatience<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const silent = () => reject(new Error(`Redis has not answered for ${PATIENCE_MS / 1000} s`));
-    timer = setTimeout(silent, PATIENCE_MS);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-    work.catch(() => {});
-  }
+function silent(): never {
+  throw new Error(`Redis has not answered for ${PATIENCE_MS / 1000} s`);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Consumer } from '../queues/consumers.js';
+import { inTime } from '../src/app/in-time.js';
 import { livingWorkers } from '../src/app/living.js';
 import {
   createExecutor,
@@ -23,16 +24,6 @@ export const EXECUTOR_FLAGS = ['--max-semi-space-size=32'];
 
 /** Milliseconds for the end of what tools keep, when draining has taken all that there was. */
 const LEAST_CLOSE_MS = 1000;
-
-/** Waits for work, `ms` at most. */
-async function within(ms: number, work: Promise<unknown>, onError: (error: Error) => void): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work.catch(onError), late]);
-  clearTimeout(timer);
-}
 
 /** Where no other worker comes, jobs of runners are taken in any case: as errors, by one that has none. */
 const runnersAtATime = ({ runner_concurrency, unserved }: FleetEngine['config']['worker']): number =>
@@ -94,7 +85,7 @@ async function open(engine: FleetEngine, id: string, runners: OpenedRunners): Pr
       const started = Date.now();
       await consumer.drain(deadlineMs);
       const left = Math.max(LEAST_CLOSE_MS, deadlineMs - (Date.now() - started));
-      await within(left, executor.close(), trouble);
+      await inTime(executor.close().catch(trouble), left, () => {});
     },
   };
 }

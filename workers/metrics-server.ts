@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { inTime } from '../src/app/in-time.js';
 import { DEAD_AFTER_MS } from '../src/app/living.js';
 import type { FleetEngine } from '../src/compose.js';
 import { type Listen, listenRefusal, urlOf } from './listening.js';
@@ -22,11 +23,7 @@ function readinessOf({ store, clock }: FleetEngine): () => Promise<boolean> {
       .finally(() => {
         asked = undefined;
       });
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<false>((resolve) => {
-      timer = setTimeout(() => resolve(false), READY_MS);
-    });
-    return Promise.race([asked, late]).finally(() => clearTimeout(timer));
+    return inTime(asked, READY_MS, () => false);
   };
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Hold, holdOf, holdWords, isNear, type Load, type PressureMarks } from '../core/pressure.js';
 import { SluiceError } from '../core/problem.js';
 import type { Clock } from '../ports/clock.js';
+import { inTime } from './in-time.js';
 
 /** Milliseconds for which a look is good, and where a mark is near. */
 const FRESH_MS = 250;
@@ -68,7 +69,8 @@ export class Pressure {
 
   async #read(): Promise<void> {
     const { read, marks, clock, teller } = this.#deps;
-    const load = await withinPatience(read());
+    // Nothing is known where there is trouble, or no answer in time.
+    const load = await inTime<Load, Load>(read(), PATIENCE_MS, () => ({})).catch((): Load => ({}));
     this.#readAt = clock.now();
     const before = this.#hold;
     this.#hold = holdOf(load, marks, before);
@@ -76,13 +78,4 @@ export class Pressure {
     if (this.#hold !== undefined && before?.kind !== this.#hold.kind) teller.waits(holdWords(this.#hold));
     if (this.#hold === undefined && before !== undefined) teller.goesOn();
   }
-}
-
-/** Nothing where there is trouble, or no answer in time. */
-async function withinPatience(reading: Promise<Load>): Promise<Load> {
-  const stop = new AbortController();
-  const late = delay(PATIENCE_MS, {}, { signal: stop.signal }).catch(() => ({}));
-  const load = await Promise.race([reading.catch(() => ({})), late]);
-  stop.abort();
-  return load;
 }

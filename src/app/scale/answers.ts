@@ -1,6 +1,7 @@
 import { waitedMs } from '../../core/autoscale/load.js';
 import { type ScalePolicy, type ScaleState, targetWorkers } from '../../core/autoscale/target.js';
 import type { Clock } from '../../ports/clock.js';
+import { inTime } from '../in-time.js';
 import type { ScaleLook } from './watch.js';
 
 /** Milliseconds for which a look at Redis is good enough. */
@@ -64,12 +65,7 @@ export class ScaleAnswers {
       .finally(() => {
         this.#looking = undefined;
       });
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, PATIENCE_MS);
-    });
-    await Promise.race([this.#looking, late]);
-    clearTimeout(timer);
+    await inTime(this.#looking, PATIENCE_MS, () => {});
   }
 
   async #lookOnce(): Promise<void> {

@@ -3,6 +3,7 @@ import { failure } from '../../core/failure.js';
 import type { CallableDocument, JsonObject } from '../../core/registry/model.js';
 import type { RunFailure } from '../../core/validators/validator.js';
 import type { Interpreter } from '../../ports/interpreter.js';
+import { inTime } from '../in-time.js';
 import { type Prepared, runExecute } from './activation-execute.js';
 import { ToolVersion, type VersionDeps } from './activation-version.js';
 import type { ToolInput } from './input.js';
@@ -95,7 +96,7 @@ export class Activations {
     deadlineMs: number,
   ): Promise<Prepared | RunFailure> {
     const ends = performance.now() + deadlineMs;
-    const opened = await within(version.open(), deadlineMs);
+    const opened = await inTime(version.open(), deadlineMs, () => 'late' as const);
     if (opened === 'late') {
       const message = `${document.name} was not run: its hooks did not end within ${Math.round(deadlineMs)} ms`;
       return failure('deadline', message);
@@ -160,13 +161,4 @@ function once(work: () => void): () => void {
     if (!isDone) work();
     isDone = true;
   };
-}
-
-/** The promise's value, or `late` when it is not there in time; it goes on all the same. */
-async function within<T>(promise: Promise<T>, ms: number): Promise<T | 'late'> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), ms);
-  });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
