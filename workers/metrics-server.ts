@@ -1,9 +1,8 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { inTime } from '../src/app/in-time.js';
 import { DEAD_AFTER_MS } from '../src/app/living.js';
 import type { FleetEngine } from '../src/compose.js';
-import { type Listen, listenRefusal, urlOf } from './listening.js';
+import { type Listen, type Listening, listenOn, listenRefusal } from './listening.js';
 
 /** Milliseconds in which Redis must answer. */
 const READY_MS = 2000;
@@ -48,10 +47,7 @@ function send(response: ServerResponse, isHead: boolean, { status, type, body }:
  * Serves GET /metrics, /healthz (the process lives) and /readyz (Redis answers) of a role, without a token.
  * Throws USAGE when it cannot listen there. `url` says where it does.
  */
-export async function serveMetrics(
-  engine: FleetEngine,
-  listen: Listen,
-): Promise<{ url: string; close(): Promise<void> }> {
+export async function serveMetrics(engine: FleetEngine, listen: Listen): Promise<Listening> {
   const isReady = readinessOf(engine);
   const answer = async (path: string | undefined): Promise<Answer> => {
     if (path === '/healthz') return json(200, { status: 'ok' });
@@ -73,15 +69,5 @@ export async function serveMetrics(
       },
     );
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(listenRefusal('The metrics', '--metrics', listen, error)));
-    server.listen(listen.port, listen.host, resolve);
-  });
-  return {
-    url: urlOf('http', listen, (server.address() as AddressInfo).port),
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return listenOn(server, listen, (error) => listenRefusal('The metrics', '--metrics', listen, error));
 }

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { MOST_WORKERS, scaleOf } from '../src/compose/scale.js';
 import type { FleetEngine } from '../src/compose.js';
 import type { ScalePolicy } from '../src/core/autoscale/target.js';
 import { SluiceError } from '../src/core/problem.js';
+import { type Listen, type Listening, listenOn } from './listening.js';
 
 /** A number of workers in the address; undefined: none is given, or it is none. */
 function limitOf(given: string | null): number | undefined {
@@ -16,9 +16,9 @@ function limitOf(given: string | null): number | undefined {
  */
 export async function startScaleServer(
   engine: FleetEngine,
-  listen: { host: string; port: number },
+  listen: Listen,
   limits: Pick<ScalePolicy, 'min' | 'max'>,
-): Promise<{ url: string; close(): Promise<void> }> {
+): Promise<Listening> {
   const ended = new AbortController();
   const scale = scaleOf(engine, ended.signal);
   const server = createServer((request, response) => {
@@ -35,22 +35,17 @@ export async function startScaleServer(
     const max = limitOf(given.get('max')) ?? limits.max;
     void scale.answer({ min, max }).then((body) => answer(200, body));
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) =>
-      reject(
-        new SluiceError('USAGE', `--listen ${listen.host}:${listen.port} cannot be used: ${error.message}.`),
-      ),
-    );
-    server.listen(listen.port, listen.host, resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
+  const { url, close } = await listenOn(
+    server,
+    listen,
+    ({ message }) =>
+      new SluiceError('USAGE', `--listen ${listen.host}:${listen.port} cannot be used: ${message}.`),
+  );
   return {
-    url: `http://${host}:${port}`,
-    async close() {
+    url,
+    close() {
       ended.abort();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      return close();
     },
   };
 }

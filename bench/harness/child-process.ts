@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
@@ -24,6 +24,16 @@ export interface Child {
 
 /** Milliseconds that a child has between SIGTERM and SIGKILL. */
 const GRACE_MS = 15_000;
+
+/** SIGTERM, and SIGKILL after the grace; resolves when it is gone. */
+export async function endProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  const timer = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
+  child.kill('SIGTERM');
+  await gone;
+  clearTimeout(timer);
+}
 
 type Reply = { n: number; answer: unknown } | { n: number; error: string };
 
@@ -60,12 +70,6 @@ export async function startChild<T extends object>(
       if ('error' in reply) throw new Error(`${kind}: ${reply.error}`);
       return reply.answer as A;
     },
-    async stop() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const timer = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
-      child.kill('SIGTERM');
-      await gone.catch(() => {});
-      clearTimeout(timer);
-    },
+    stop: () => endProcess(child),
   };
 }

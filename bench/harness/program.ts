@@ -1,22 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { endProcess } from './child-process.js';
 import type { Place } from './place.js';
 import { NotRun } from './row.js';
 
 /** The command line as it is installed; `npm run bench` builds it first. */
 const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
-const GRACE_MS = 15_000;
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
-  const timer = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
-  child.kill('SIGTERM');
-  await gone;
-  clearTimeout(timer);
-}
 
 /** Starts a role of the command line, and waits for the line that says it is up. */
 export async function startProgram(place: Place, ...args: string[]): Promise<void> {
@@ -24,7 +15,7 @@ export async function startProgram(place: Place, ...args: string[]): Promise<voi
   const child = spawn(process.execPath, [MAIN, ...args, '--json', '--log-level', 'error'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  place.later(() => end(child));
+  place.later(() => endProcess(child));
   const ended = once(child, 'exit').then(([code]) =>
     Promise.reject(new Error(`sluice ${args[0]} has ended with ${code}`)),
   );

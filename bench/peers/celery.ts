@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { endProcess } from '../harness/child-process.js';
 import type { Place } from '../harness/place.js';
 import { RULES, type Run } from '../harness/workload.js';
 import type { JudgedRun } from './judged.js';
@@ -9,7 +9,6 @@ import type { JudgedRun } from './judged.js';
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 /** Debian's: celery and python3-redis are for this one, whatever else comes first on the PATH. */
 const PYTHON = '/usr/bin/python3';
-const GRACE_MS = 10_000;
 
 export interface Judged {
   ms: number;
@@ -22,15 +21,6 @@ export function celeryVersion(): string | undefined {
     encoding: 'utf8',
   });
   return asked.status === 0 ? asked.stdout.trim() : undefined;
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
-  const timer = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
-  child.kill('SIGTERM');
-  await gone;
-  clearTimeout(timer);
 }
 
 /** A worker that is up, with as many processes as there are cores, and a producer of chords. */
@@ -56,13 +46,13 @@ export class CeleryPeer {
     const lean = ['--without-gossip', '--without-mingle', '--without-heartbeat'];
     const module = ['-m', 'celery', '-A', 'celery_peer', 'worker', ...options, ...lean];
     const worker = spawn(PYTHON, module, { cwd: FOLDER, env, stdio: ['ignore', 'ignore', 'ignore'] });
-    place.later(() => end(worker));
+    place.later(() => endProcess(worker));
     const producer = spawn(PYTHON, ['celery_peer.py'], {
       cwd: FOLDER,
       env,
       stdio: ['pipe', 'pipe', 'inherit'],
     });
-    place.later(() => end(producer));
+    place.later(() => endProcess(producer));
     return new CeleryPeer(producer);
   }
 

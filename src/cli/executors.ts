@@ -7,6 +7,7 @@ import { restartDelay } from '../core/autoscale/crashes.js';
 import { CHILD_COUNTS, type ChildCounts } from './child-counts.js';
 import { CHILD_WAITS, END_AT_ONCE } from './child-messages.js';
 import { CHILD_REDIS, CHILD_UNSERVED } from './child-redis.js';
+import { endChild } from './end-child.js';
 import { builtEntry } from './package.js';
 
 const AT_ONCE_MS = 500;
@@ -111,7 +112,7 @@ export class Executors {
   /** Drains them; what is not gone after the drain deadline and a little more is killed. */
   async stop(): Promise<void> {
     this.halt();
-    await Promise.all([...this.#children].map((child) => this.#end(child)));
+    await Promise.all([...this.#children].map((child) => endChild(child, this.#settings.drainMs)));
     living.delete(this);
   }
 
@@ -131,14 +132,5 @@ export class Executors {
   halt(): void {
     this.#stopping = true;
     for (const timer of this.#timers) clearTimeout(timer);
-  }
-
-  async #end(child: ChildProcess): Promise<void> {
-    if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
-    const gone = once(child, 'exit');
-    child.kill('SIGTERM');
-    const timer = setTimeout(() => child.kill('SIGKILL'), this.#settings.drainMs + 3000);
-    await gone;
-    clearTimeout(timer);
   }
 }

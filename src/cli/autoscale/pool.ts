@@ -1,15 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import type { Logger } from 'pino';
 import { afterCrash, afterLife, type Crashes, NO_CRASHES } from '../../core/autoscale/crashes.js';
 import { BEGIN, END_WHEN_IDLE, newsIn } from '../child-messages.js';
+import { endChild } from '../end-child.js';
 
 /** Milliseconds after the last beginning before another process is warmed up: what has begun needs the cores. */
 const WARM_AFTER_MS = 1500;
 /** Names of workers that are gone and may still stand in the roster. */
 const NAMES_KEPT = 1000;
-/** Milliseconds beyond the drain that a worker gets to end. */
-const GRACE_MS = 3000;
 
 /** loading and ready: takes nothing; begun: told to take work; up: takes it; ending: takes no more. */
 type State = 'loading' | 'ready' | 'begun' | 'up' | 'ending';
@@ -214,16 +212,9 @@ export class WorkerPool {
     else log.debug(about, 'a worker process has ended again');
   }
 
-  /** SIGTERM, and SIGKILL once the drain deadline is over. */
   async #end(member: Member): Promise<void> {
-    const { child } = member;
     member.state = 'ending';
-    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, 'exit');
-    child.kill('SIGTERM');
-    const timer = setTimeout(() => child.kill('SIGKILL'), this.#settings.drainMs + GRACE_MS);
-    await gone;
-    clearTimeout(timer);
+    await endChild(member.child, this.#settings.drainMs);
   }
 
   /** Drains all of them. */
