@@ -1,5 +1,7 @@
 import { listed } from '../core/listed.js';
+import type { ManifestEntry } from '../core/manifest.js';
 import { SluiceError } from '../core/problem.js';
+import type { Store } from '../ports/store.js';
 
 /** Refusal of runs that come to a batch after its end. */
 export function closedTo(batch: string, runs: readonly string[]): SluiceError {
@@ -17,4 +19,19 @@ export function otherContent(batch: string, run: string): SluiceError {
     'BATCH_CONFLICT',
     `Run "${run}" was judged in batch "${batch}" with other content; use another --batch.`,
   );
+}
+
+/** Throws BATCH_CONFLICT unless the evaluations that stand in the batch are of the same evidence. */
+export async function assertSame(
+  { evaluations }: Pick<Store, 'evaluations'>,
+  batch: string,
+  entries: readonly ManifestEntry[],
+): Promise<void> {
+  const places = await evaluations.locate(entries.map((entry) => entry.id));
+  const chunks = await evaluations.chunks(places.map((place) => place?.chunk ?? ''));
+  entries.forEach((entry, i) => {
+    const standing = chunks[i]?.chunk.evaluations[places[i]?.position ?? -1];
+    if (standing === undefined || standing.subject === entry.subject) return;
+    throw otherContent(batch, entry.run);
+  });
 }

@@ -19,7 +19,7 @@ import type { StoredSubject } from '../core/subject.js';
 import type { Clock } from '../ports/clock.js';
 import type { WorkQueue } from '../ports/queue.js';
 import type { Blob, Store } from '../ports/store.js';
-import { closedTo, otherContent } from './batch-conflicts.js';
+import { assertSame, closedTo, otherContent } from './batch-conflicts.js';
 import { evaluationId } from './opening.js';
 import type { Pressure } from './pressure.js';
 import { checkPlaces } from './scenarios.js';
@@ -250,20 +250,12 @@ export class Submitter {
     }
     const standing = new Set(answer.standing);
     const known = entries.filter((e) => standing.has(e.entry.id));
-    await this.#assertSame(known.map((e) => e.entry));
+    await assertSame(
+      this.#deps.store,
+      this.#opening.id,
+      known.map((e) => e.entry),
+    );
     this.#report.standing += known.length;
     return entries.filter((e) => !standing.has(e.entry.id));
-  }
-
-  /** The batch's own evaluation of a run must be of the same evidence. */
-  async #assertSame(entries: readonly ManifestEntry[]): Promise<void> {
-    const { evaluations } = this.#deps.store;
-    const places = await evaluations.locate(entries.map((entry) => entry.id));
-    const chunks = await evaluations.chunks(places.map((place) => place?.chunk ?? ''));
-    entries.forEach((entry, i) => {
-      const standing = chunks[i]?.chunk.evaluations[places[i]?.position ?? -1];
-      if (standing === undefined || standing.subject === entry.subject) return;
-      throw otherContent(this.#opening.id, entry.run);
-    });
   }
 }
