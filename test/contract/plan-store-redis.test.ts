@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PHASES, TERMINAL_PHASES } from '../../src/core/plan/model.js';
 import type { PlanStep } from '../../src/ports/plans.js';
 import type { Store } from '../../src/ports/store.js';
@@ -9,20 +8,11 @@ import { openMemoryStore } from '../../src/store/memory/index.js';
 import { openRedisStore } from '../../src/store/redis/index.js';
 import { checkResult, event, packOf } from '../support/evidence.js';
 import { acceptOf, cancelledOf, decisionOf, HOUR, NOW, seen, stepOf } from '../support/plan-steps.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { useTestRedis } from '../support/use-redis.js';
 
 const CAP = 12;
 
-let redis: TestRedis;
-let client: Redis;
-beforeAll(async () => {
-  redis = await startTestRedis();
-  client = new Redis(redis.url);
-});
-afterAll(async () => {
-  client.disconnect();
-  await redis.stop();
-});
+const redis = useTestRedis();
 
 const validating = { phase: 'validate', awaits: { evaluation: 'e-0', stage: 'all' } } as const;
 
@@ -40,8 +30,8 @@ describe('plans in Redis', () => {
   };
   /** Milliseconds to live by key, without the fleet's prefix; -1 for ever. */
   const lives = async (): Promise<Record<string, number>> => {
-    const keys = (await client.keys(`${fleet}:*`)).sort();
-    const left = await Promise.all(keys.map((key) => client.pttl(key)));
+    const keys = (await redis.client.keys(`${fleet}:*`)).sort();
+    const left = await Promise.all(keys.map((key) => redis.client.pttl(key)));
     return Object.fromEntries(keys.map((key, i) => [key.slice(fleet.length + 5), left[i] as number]));
   };
   const submitted = (more = {}) => stepOf(0, { to: validating, accept: acceptOf('p', 'e'), ...more });
@@ -73,7 +63,7 @@ describe('plans in Redis', () => {
     await take(submitted({ to: { phase: 'failed' }, accept: null, retentionMs: 1 }));
     await vi.waitFor(async () => expect(await store.plans.plan('p')).toBeUndefined(), { interval: 5 });
     await take(stepOf(0, { plan: 'q' }));
-    expect(await client.zrange(`${fleet}:{0}:plans`, '0', '-1')).toEqual(['q']);
+    expect(await redis.client.zrange(`${fleet}:{0}:plans`, '0', '-1')).toEqual(['q']);
     expect(await lives()).not.toHaveProperty('plans:ended');
   });
 
@@ -113,9 +103,9 @@ describe('plans in Redis', () => {
     };
     const before = await seen(store, ['p', 'q'], ['e-0', 'f-0']);
     for (const [name, step] of Object.entries(steps)) {
-      await client.config('SET', 'maxmemory', '1');
+      await redis.client.config('SET', 'maxmemory', '1');
       await expect(store.plans.step(step), name).rejects.toThrow(/OOM/);
-      await client.config('SET', 'maxmemory', '0');
+      await redis.client.config('SET', 'maxmemory', '0');
       expect(await seen(store, ['p', 'q'], ['e-0', 'f-0']), name).toEqual(before);
     }
     await take(steps['a decision'], steps['an evaluation']);

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { digestOf } from '../../src/core/digest.js';
 import type {
   Attachment,
@@ -12,18 +11,9 @@ import type {
 import type { Store } from '../../src/ports/store.js';
 import { openMemoryStore } from '../../src/store/memory/index.js';
 import { openRedisStore } from '../../src/store/redis/index.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { useTestRedis } from '../support/use-redis.js';
 
-let redis: TestRedis;
-let client: Redis;
-beforeAll(async () => {
-  redis = await startTestRedis();
-  client = new Redis(redis.url);
-});
-afterAll(async () => {
-  client.disconnect();
-  await redis.stop();
-});
+const redis = useTestRedis();
 
 const openFleet = (fleet = `f${randomBytes(4).toString('hex')}`) =>
   openRedisStore({ url: redis.url, fleet, outboxCap: 10 });
@@ -196,7 +186,7 @@ describe('the registry of a fleet on Redis', () => {
   it('is read anew when Redis lost it and it came to the same revision again', async () => {
     const [one, two] = await Promise.all([openFleet('lost'), openFleet('lost')]);
     await one.registry.change(0, changeOf({ put: [a] }));
-    await client.flushall();
+    await redis.client.flushall();
     expect((await two.registry.read()).revision).toBe(0);
     await two.registry.change(0, changeOf({ put: [b] }));
     expect([...(await one.registry.read()).entries.keys()]).toEqual(['local/b']);
@@ -206,13 +196,13 @@ describe('the registry of a fleet on Redis', () => {
   it('never expires', async () => {
     const store = await openFleet('kept');
     await store.registry.change(0, changeOf({ put: [a], attach: [attachmentOf('1')] }));
-    const keys = await client.keys('kept:*');
+    const keys = await redis.client.keys('kept:*');
     expect(keys.sort()).toEqual(
       ['registry', 'registry:attachments', 'registry:entries', `version:${a.version}`].map(
         (k) => `kept:{0}:${k}`,
       ),
     );
-    for (const key of keys) expect(await client.pttl(key)).toBe(-1);
+    for (const key of keys) expect(await redis.client.pttl(key)).toBe(-1);
     await store.close();
   });
 
@@ -220,9 +210,9 @@ describe('the registry of a fleet on Redis', () => {
     const store = await openFleet('full');
     await store.registry.change(0, changeOf({ put: [a], attach: [attachmentOf('1')] }));
     const change = changeOf({ put: [b], remove: ['local/a'], detach: ['1'] });
-    await client.config('SET', 'maxmemory', '1');
+    await redis.client.config('SET', 'maxmemory', '1');
     await expect(store.registry.change(1, change)).rejects.toThrow(/OOM/);
-    await client.config('SET', 'maxmemory', '0');
+    await redis.client.config('SET', 'maxmemory', '0');
     const stands = await store.registry.read();
     expect([stands.revision, [...stands.entries.keys()], stands.attachments.length]).toEqual([
       1,

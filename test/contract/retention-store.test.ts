@@ -1,11 +1,10 @@
-import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Chunk } from '../../src/core/manifest.js';
 import type { RetentionRules } from '../../src/ports/retention.js';
 import type { Store } from '../../src/ports/store.js';
 import { chunkOf, decisionOf, event, openingOf } from '../support/evidence.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { storeAdapters } from '../support/stores.js';
+import { useTestRedis } from '../support/use-redis.js';
 
 const NOW = 1_700_000_000_000;
 const DAY = 86_400_000;
@@ -13,23 +12,14 @@ const ALL: RetentionRules = { evaluations: 1e6, batches: 1e6 };
 /** Characters of a text that is stored in pieces. */
 const LONG = 600_000;
 
-let redis: TestRedis;
-let client: Redis;
-beforeAll(async () => {
-  redis = await startTestRedis();
-  client = new Redis(redis.url);
-});
-afterAll(async () => {
-  client.disconnect();
-  await redis.stop();
-});
+const redis = useTestRedis();
 
 const adapters = storeAdapters(() => redis, 1e6);
 
 describe.each(adapters)('retention on $name', ({ open }) => {
   let store: Store;
   beforeEach(async () => {
-    await client.flushall();
+    await redis.client.flushall();
     store = await open();
   });
   afterEach(() => store.close());
@@ -191,10 +181,10 @@ describe.each(adapters)('retention on $name', ({ open }) => {
 
 describe('retention in Redis', () => {
   it('leaves no key of a batch behind but those that every fleet has', async () => {
-    await client.flushall();
+    await redis.client.flushall();
     const [adapter] = adapters.filter(({ name }) => name.toLowerCase().includes('redis'));
     const store = await (adapter as (typeof adapters)[number]).open();
-    const before = await client.dbsize();
+    const before = await redis.client.dbsize();
     await store.batches.openBatch(
       { ...openingOf('b', []), retentionMs: 1000 },
       { blobs: [{ digest: 'kept', content: '"x"' }], leaseMs: DAY },
@@ -206,10 +196,12 @@ describe('retention in Redis', () => {
     await store.evaluations.commit(chunk, 's', 'y'.repeat(LONG), decisions, NOW, 1000);
     await store.batches.sealBatch('b', 3);
     await store.batches.completeBatch('b', NOW, event('done'));
-    const sizes = await Promise.all((await client.keys('*')).map((key) => client.memory('USAGE', key)));
+    const sizes = await Promise.all(
+      (await redis.client.keys('*')).map((key) => redis.client.memory('USAGE', key)),
+    );
     expect(Math.max(...sizes.map(Number))).toBeLessThan(1_000_000);
     expect(await store.retention.forget(NOW + 1000, ALL)).toMatchObject({ evaluations: 3, batches: 1 });
-    const names = (await client.keys('*')).map((key) => key.split(':').at(-1));
+    const names = (await redis.client.keys('*')).map((key) => key.split(':').at(-1));
     expect(names.filter((name) => name !== 'outbox')).toHaveLength(before);
     await store.close();
   });

@@ -1,5 +1,4 @@
-import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { evaluationsOf } from '../../src/compose/intake.js';
 import { sealed, submission } from '../support/evidence.js';
 import {
@@ -11,7 +10,7 @@ import {
   outboxOf,
   type TestFleet,
 } from '../support/fleet.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { useTestRedis } from '../support/use-redis.js';
 
 const MIB = 2 ** 20;
 const COUNT = 1500;
@@ -25,31 +24,22 @@ const runs = Array.from({ length: COUNT }, (_, n) => ({
 const submissions = runs.map((run, n) => submission(n, scenario, run));
 const batch = { id: 'b', scenarios: [scenario], submissions };
 
-let redis: TestRedis;
-let client: Redis;
-beforeAll(async () => {
-  redis = await startTestRedis();
-  client = new Redis(redis.url);
-});
-afterAll(async () => {
-  client.disconnect();
-  await redis.stop();
-});
+const redis = useTestRedis();
 
 describe('a batch that needs more memory than Redis has', () => {
   let fleet: TestFleet;
   beforeEach(async () => {
-    await client.flushall();
-    await client.config('RESETSTAT');
-    const used = Number(/^used_memory:(\d+)/m.exec(await client.info('memory'))?.[1]);
-    await client.config('SET', 'maxmemory', String(used + 8 * MIB));
+    await redis.client.flushall();
+    await redis.client.config('RESETSTAT');
+    const used = Number(/^used_memory:(\d+)/m.exec(await redis.client.info('memory'))?.[1]);
+    await redis.client.config('SET', 'maxmemory', String(used + 8 * MIB));
   });
   afterEach(async () => {
-    await client.config('SET', 'maxmemory', '0');
+    await redis.client.config('SET', 'maxmemory', '0');
     await fleet.close();
   });
-  const raise = () => client.config('SET', 'maxmemory', '0');
-  const refusals = async () => /errorstat_OOM/.test(await client.info('errorstats'));
+  const raise = () => redis.client.config('SET', 'maxmemory', '0');
+  const refusals = async () => /errorstat_OOM/.test(await redis.client.info('errorstats'));
   const standing = () => fleet.engine.store.batches.batch('b');
 
   /** Evaluations that have one decision, each by its event. */

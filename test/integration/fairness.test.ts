@@ -1,9 +1,8 @@
-import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { batchesOf } from '../../src/compose/batches.js';
 import { sealed, submission } from '../support/evidence.js';
 import { configWith, openTestFleet, outboxOf, type TestFleet } from '../support/fleet.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { useTestRedis } from '../support/use-redis.js';
 
 const scenario = sealed('s', {
   job: [{ label: 'ok', validator: 'job_resolution_status', pattern: 'success' }],
@@ -14,16 +13,7 @@ async function* runs(prefix: string, count: number) {
     yield submission(n, scenario, { id: `${prefix}${n}`, job: { resolution_status: 'success' } });
 }
 
-let redis: TestRedis;
-let client: Redis;
-beforeAll(async () => {
-  redis = await startTestRedis();
-  client = new Redis(redis.url);
-});
-afterAll(async () => {
-  client.disconnect();
-  await redis.stop();
-});
+const redis = useTestRedis();
 
 describe('large and small batches on one fleet', () => {
   let producer: TestFleet;
@@ -35,7 +25,7 @@ describe('large and small batches on one fleet', () => {
     await workers?.close();
     workers = undefined;
     await producer.close();
-    await client.flushall();
+    await redis.client.flushall();
   });
 
   async function submit(id: string, count: number, weight = 1) {
@@ -88,7 +78,9 @@ describe('large and small batches on one fleet', () => {
     await producer.engine.queue.enqueue(last, 2, [{ queue: 'pure', from: 0, to: last.evaluations.length }]);
     const prefix = `${producer.engine.config.fleet}:{0}`;
     const jobs = [`pure:${last.id}-1-1-0`, `pure:${last.id}-1-2-0`, `decide:${last.id}-1-2`];
-    const priorities = await Promise.all(jobs.map((job) => client.hget(`${prefix}:${job}`, 'priority')));
+    const priorities = await Promise.all(
+      jobs.map((job) => redis.client.hget(`${prefix}:${job}`, 'priority')),
+    );
     const turn = String(last.turns?.pure);
     expect(priorities).toEqual([turn, turn, '1']);
     expect(await producer.engine.queue.front()).toEqual({ pure: 1 });

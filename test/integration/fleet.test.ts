@@ -1,5 +1,4 @@
-import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sealBatch } from '../../src/app/batches.js';
 import { openBatch } from '../../src/app/opening.js';
 import { Submitter } from '../../src/app/submit.js';
@@ -15,7 +14,7 @@ import {
   submitSettings,
   type TestFleet,
 } from '../support/fleet.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { useTestRedis } from '../support/use-redis.js';
 
 const ok = { label: 'ok', validator: 'job_resolution_status', pattern: 'success' };
 const scenario = sealed('s', { job: [ok, { label: 'few', validator: 'task_count', max: 3 }] });
@@ -27,16 +26,7 @@ const runs = [
   submission(2, other, good('r2')),
 ];
 
-let redis: TestRedis;
-let client: Redis;
-beforeAll(async () => {
-  redis = await startTestRedis();
-  client = new Redis(redis.url);
-});
-afterAll(async () => {
-  client.disconnect();
-  await redis.stop();
-});
+const redis = useTestRedis();
 
 describe('when what a check needs is gone or spoilt', () => {
   let fleet: TestFleet;
@@ -81,18 +71,18 @@ describe('when what a check needs is gone or spoilt', () => {
     });
 
     it.each([
-      ['deleted', (at: string) => client.del(at)],
-      ['no JSON', (at: string) => client.set(at, '{')],
-      ['not a record', (at: string) => client.set(at, '"text"')],
-      ['null', (at: string) => client.set(at, 'null')],
+      ['deleted', (at: string) => redis.client.del(at)],
+      ['no JSON', (at: string) => redis.client.set(at, '{')],
+      ['not a record', (at: string) => redis.client.set(at, '"text"')],
+      ['null', (at: string) => redis.client.set(at, 'null')],
     ])('a subject that is %s makes its own checks errors alone', async (_how, spoil) => {
       const found = await judged(packing, () => spoil(key(`blob:${runs[1]?.subject.digest}`)));
       expect(found).toEqual(plain.with(1, [false, 'error', 'error']));
     });
 
     it.each([
-      ['deleted', (at: string) => client.del(at)],
-      ['no scenario', (at: string) => client.set(at, '{"rules": 5}')],
+      ['deleted', (at: string) => redis.client.del(at)],
+      ['no scenario', (at: string) => redis.client.set(at, '{"rules": 5}')],
     ])('a scenario that is %s makes its own evaluations errors alone', async (_how, spoil) => {
       const found = await judged(packing, () => spoil(key(`blob:${other.digest}`)));
       expect(found.slice(0, 2)).toEqual(plain.slice(0, 2));
@@ -113,13 +103,13 @@ describe('when what a check needs is gone or spoilt', () => {
       ],
       ['half a row', '{"evaluations":[{"position":0,"firstCheck":0,"rows":[[0]]}]}', 'error'],
     ])('a recorded result that is %s is never a pass and holds up nothing', async (_what, record, first) => {
-      const found = await judged(packing, (chunk) => client.rpush(key(`res:${chunk}`), record));
+      const found = await judged(packing, (chunk) => redis.client.rpush(key(`res:${chunk}`), record));
       expect(found).toEqual(plain.with(0, [first === 'pass', first, 'pass']));
     });
 
     it('a job whose payload is spoilt ends as an error, the others do not', async () => {
       const found = await judged(packing, async (chunk) => {
-        await client.hset(key(`pure:${chunk}-1-1-0`), 'data', '{"chunk":""}');
+        await redis.client.hset(key(`pure:${chunk}-1-1-0`), 'data', '{"chunk":""}');
       });
       if (packing === 'off') expect(found).toEqual(plain.with(0, [false, 'error', 'pass']));
       else expect(found.flat()).not.toContain('pass');

@@ -1,5 +1,4 @@
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { FleetEngine } from '../../src/compose.js';
 import { sha256 } from '../../src/core/digest.js';
 import type { Result } from '../../src/core/result.js';
@@ -11,23 +10,14 @@ import { sealed, submission } from '../support/evidence.js';
 import { type FakeRunners, fakeRunners, hanging } from '../support/fake-runners.js';
 import { configWith, evaluationsOf, judgeBatch, openTestFleet, outboxOf } from '../support/fleet.js';
 import { AGENT, attach, placeOf, register, settled, shortType } from '../support/plan-play.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { useTestRedis } from '../support/use-redis.js';
 
 const R = 'repo/app';
 const COMFORT = { timeout: 30_000, interval: 50 };
 /** A sweeper that looks often. */
 const SOON = { sweeper: { every: '200ms', check_after: '300ms' } };
 
-let redis: TestRedis;
-let client: Redis;
-beforeAll(async () => {
-  redis = await startTestRedis();
-  client = new Redis(redis.url);
-});
-afterAll(async () => {
-  client.disconnect();
-  await redis.stop();
-});
+const redis = useTestRedis();
 
 const commands = (...names: string[]) =>
   names.map((name) => ({ name, description: name, command: ['/bin/true'], read_only: true }));
@@ -60,7 +50,7 @@ async function open(settings: Record<string, Record<string, unknown>> = {}) {
       return place.plans.run({ type: 'submit', plan, command: 'c0', snapshots, actor: AGENT });
     },
     /** The jobs of runners that are put off. */
-    delayed: () => client.zcard(`${engine.config.fleet}:{0}:runner:delayed`),
+    delayed: () => redis.client.zcard(`${engine.config.fleet}:{0}:runner:delayed`),
     async results(plan: string): Promise<Result[]> {
       return (await place.plans.status(plan)).evaluations.flatMap(({ results }) => results);
     },
@@ -233,8 +223,11 @@ describe('a check that is running', () => {
     await fleet.plans.run({ type: 'cancel', plan: 'p', command: 'c1', actor: AGENT });
     await stopped;
     const { fleet: prefix } = engine.config;
-    await vi.waitFor(async () => expect(await client.llen(`${prefix}:{0}:runner:active`)).toBe(0), COMFORT);
-    expect(await client.exists(`${prefix}:{0}:late`)).toBe(0);
+    await vi.waitFor(
+      async () => expect(await redis.client.llen(`${prefix}:{0}:runner:active`)).toBe(0),
+      COMFORT,
+    );
+    expect(await redis.client.exists(`${prefix}:{0}:late`)).toBe(0);
     const snapshots = { [R]: {} };
     await fleet.plans.run({ type: 'submit', plan: 'q', command: 'c2', snapshots, actor: AGENT });
     expect(await settled(engine.store, 'q')).toMatchObject({ phase: 'ready' });

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { sealBatch } from '../../src/app/batches.js';
 import { openBatch } from '../../src/app/opening.js';
@@ -23,8 +22,8 @@ import {
   submitSettings,
 } from '../support/fleet.js';
 import { AGENT, attach, eventsOfPlan, placeOf, register, saying, settled } from '../support/plan-play.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
 import { startTestCluster, type TestCluster } from '../support/redis-cluster.js';
+import { useTestRedis } from '../support/use-redis.js';
 
 const scenario = sealed('s', {
   job: [
@@ -172,23 +171,14 @@ describe('on a Redis Cluster of three masters', () => {
 });
 
 describe('on one Redis', () => {
-  let redis: TestRedis;
-  let client: Redis;
-  beforeAll(async () => {
-    redis = await startTestRedis();
-    client = new Redis(redis.url);
-  });
-  afterAll(async () => {
-    client.disconnect();
-    await redis.stop();
-  });
+  const redis = useTestRedis();
 
   /** All keys of a fleet with what is in them, apart from what passes with time. */
   async function contentOf(fleet: string): Promise<Record<string, string>> {
-    const keys = (await client.keys(`${fleet}:*`))
+    const keys = (await redis.client.keys(`${fleet}:*`))
       .filter((key) => !/:(?:roles|lead|stalled-check)/.test(key))
       .sort();
-    const dumps = await Promise.all(keys.map((key) => client.dumpBuffer(key)));
+    const dumps = await Promise.all(keys.map((key) => redis.client.dumpBuffer(key)));
     return Object.fromEntries(keys.map((key, n) => [key, sha256(dumps[n] ?? '')]));
   }
 
@@ -205,7 +195,9 @@ describe('on one Redis', () => {
     expect(Object.keys(before).length).toBeGreaterThan(10);
     await judge('onemore', 2);
     expect(await contentOf('one')).toEqual(before);
-    expect((await client.keys('*')).filter((key) => !/^(?:one|onemore):\{[01]\}:/.test(key))).toEqual([]);
+    expect((await redis.client.keys('*')).filter((key) => !/^(?:one|onemore):\{[01]\}:/.test(key))).toEqual(
+      [],
+    );
   });
 
   it('a fleet keeps its number of shards, whatever the settings of a process say', async () => {
@@ -225,7 +217,7 @@ describe('on one Redis', () => {
       code: 'SHARDS_CHANGED',
       message: expect.stringContaining('sluice reshard --to 3'),
     });
-    await client.zadd('older:{0}:roles', 1, 'worker/w');
+    await redis.client.zadd('older:{0}:roles', 1, 'worker/w');
     const older = openFleet(configWith({ fleet: 'older', shards: 3 }), redis.url, silent);
     await expect(older).rejects.toMatchObject({ code: 'SHARDS_CHANGED' });
   });

@@ -1,5 +1,4 @@
-import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sha256 } from '../../src/core/digest.js';
 import {
   blobOf,
@@ -20,22 +19,13 @@ import {
   outboxOf,
   type TestFleet,
 } from '../support/fleet.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { useTestRedis } from '../support/use-redis.js';
 
 const scenario = sealed('s', {
   job: [{ label: 'ok', validator: 'job_resolution_status', pattern: 'success' }],
 });
 
-let redis: TestRedis;
-let client: Redis;
-beforeAll(async () => {
-  redis = await startTestRedis();
-  client = new Redis(redis.url);
-});
-afterAll(async () => {
-  client.disconnect();
-  await redis.stop();
-});
+const redis = useTestRedis();
 
 describe('a Redis whose memory is used up', () => {
   let fleet: TestFleet;
@@ -46,11 +36,11 @@ describe('a Redis whose memory is used up', () => {
   });
   afterEach(async () => {
     vi.unstubAllEnvs();
-    await client.config('SET', 'maxmemory', '0');
+    await redis.client.config('SET', 'maxmemory', '0');
     await fleet.close();
   });
-  const full = () => client.config('SET', 'maxmemory', '1');
-  const free = () => client.config('SET', 'maxmemory', '0');
+  const full = () => redis.client.config('SET', 'maxmemory', '1');
+  const free = () => redis.client.config('SET', 'maxmemory', '0');
   const accept = (name: string, subject: string) => {
     const chunk = chunkOf('b', name, 3, { scenario: scenario.digest, subject: sha256(subject) });
     const blobs = [blobOf(scenario), { digest: sha256(subject), content: subject }];
@@ -63,7 +53,7 @@ describe('a Redis whose memory is used up', () => {
     await store.batches.openBatch(openingOf('b', [scenario]));
     await accept('before', 'one');
     // A lease that is to be prolonged is a write that a full Redis takes.
-    await client.pexpire(`${fleet.engine.config.fleet}:{0}:blob:${scenario.digest}`, 5_000_000);
+    await redis.client.pexpire(`${fleet.engine.config.fleet}:{0}:blob:${scenario.digest}`, 5_000_000);
     await full();
     await expect(accept('during', 'two')).rejects.toThrow(/OOM/);
     await expect(accept('again', 'one')).rejects.toThrow(/OOM/);

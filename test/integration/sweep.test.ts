@@ -1,5 +1,4 @@
-import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openBatch } from '../../src/app/opening.js';
 import { Submitter } from '../../src/app/submit.js';
 import { type SweepSettings, sweep } from '../../src/app/sweep.js';
@@ -17,7 +16,7 @@ import {
   submitSettings,
   type TestFleet,
 } from '../support/fleet.js';
-import { startTestRedis, type TestRedis } from '../support/redis.js';
+import { useTestRedis } from '../support/use-redis.js';
 
 const scenario = sealed('s', {
   job: [{ label: 'ok', validator: 'job_resolution_status', pattern: 'success' }],
@@ -34,16 +33,7 @@ const SETTINGS: SweepSettings = {
 };
 const COMFORT = { timeout: 30_000, interval: 50 };
 
-let redis: TestRedis;
-let client: Redis;
-beforeAll(async () => {
-  redis = await startTestRedis();
-  client = new Redis(redis.url);
-});
-afterAll(async () => {
-  client.disconnect();
-  await redis.stop();
-});
+const redis = useTestRedis();
 
 describe('the sweeper', () => {
   let fleet: TestFleet;
@@ -116,11 +106,11 @@ describe('the sweeper', () => {
   it('enqueues a lost flow anew under the next generation, decided once', async () => {
     const chunk = await submit(true);
     const prefix = `${fleet.engine.config.fleet}:{0}:`;
-    const lost = (await client.keys(`${prefix.replace(/[[\]*?]/g, '\\$&')}*`)).filter((key) =>
+    const lost = (await redis.client.keys(`${prefix.replace(/[[\]*?]/g, '\\$&')}*`)).filter((key) =>
       /:\{0\}:(pure|runner|decide):/.test(key),
     );
     expect(lost.length).toBeGreaterThan(0);
-    await client.del(...lost);
+    await redis.client.del(...lost);
     expect(await sweepOnce()).toMatchObject({ requeued: 1 });
     expect(await generation(chunk)).toBe(2);
     await work();
@@ -149,16 +139,16 @@ describe('the sweeper', () => {
     const prefix = `${fleet.engine.config.fleet}:{0}:pure:`;
     for (let keep = 0; keep < 300; keep += 37) {
       const dead = packs.flatMap((_, i) => (i === keep ? [] : [`${prefix}many-1-1-${i}`]));
-      const kept = await Promise.all(dead.map((key) => client.hgetall(key)));
-      await client.del(...dead);
+      const kept = await Promise.all(dead.map((key) => redis.client.hgetall(key)));
+      await redis.client.del(...dead);
       expect(await queue.isAlive(chunk, 1)).toBe(true);
-      const back = client.pipeline();
+      const back = redis.client.pipeline();
       dead.forEach((key, i) => {
         back.hset(key, kept[i] ?? {});
       });
       await back.exec();
     }
-    await client.del(...packs.map((_, i) => `${prefix}many-1-1-${i}`));
+    await redis.client.del(...packs.map((_, i) => `${prefix}many-1-1-${i}`));
     expect(await queue.isAlive(chunk, 1)).toBe(false);
     expect(await queue.isAlive(chunk, 2)).toBe(false);
   });
@@ -201,8 +191,8 @@ describe('the sweeper', () => {
   it('goes on with the others when one chunk cannot be looked at', async () => {
     const { store, config } = fleet.engine;
     const chunk = await submit(false);
-    await client.zadd(`${config.fleet}:{0}:open`, 1, 'broken', 2, 'nobody');
-    await client.hset(`${config.fleet}:{0}:chunk:broken`, 'm', 'no json', 'g', '1', 'left', '1');
+    await redis.client.zadd(`${config.fleet}:{0}:open`, 1, 'broken', 2, 'nobody');
+    await redis.client.hset(`${config.fleet}:{0}:chunk:broken`, 'm', 'no json', 'g', '1', 'left', '1');
     const report = await sweepOnce();
     expect(report).toMatchObject({ requeued: 1 });
     expect(report.errors).toHaveLength(1);
